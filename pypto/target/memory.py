@@ -1,0 +1,62 @@
+"""Memory spaces, pipes, and the legal data paths between spaces."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Space(StrEnum):
+    """A memory space of one core, or ``gm``: global memory, shared by all cores."""
+
+    GM = "gm"
+    L1 = "l1"
+    L0A = "l0a"
+    L0B = "l0b"
+    L0C = "l0c"
+    UB = "ub"
+    BT = "bt"
+    FB = "fb"
+
+
+class Pipe(StrEnum):
+    """An in-order queue of a core. ``all`` is legal in barriers only."""
+
+    S = "s"
+    V = "v"
+    M = "m"
+    MTE1 = "mte1"
+    MTE2 = "mte2"
+    MTE3 = "mte3"
+    FIX = "fix"
+    ALL = "all"
+
+
+class CoreKind(StrEnum):
+    """What a program runs on: a cube core (AIC), a vector core (AIV), or a coupled core."""
+
+    CUBE = "cube"
+    VECTOR = "vector"
+    AICORE = "aicore"
+
+
+# Numbers in Program rows and in the emulator: the position in these tuples.
+SPACES: tuple[Space, ...] = tuple(Space)
+PIPES: tuple[Pipe, ...] = tuple(Pipe)
+LOCAL_SPACES: tuple[Space, ...] = SPACES[1:]
+
+# hardware.md §2.2, column 2201 (split cores): source, destination -> pipe that moves.
+SPLIT_PATHS: dict[tuple[Space, Space], Pipe] = {
+    (Space.GM, Space.L1): Pipe.MTE2,
+    (Space.GM, Space.L0A): Pipe.MTE2,
+    (Space.GM, Space.L0B): Pipe.MTE2,
+    (Space.GM, Space.UB): Pipe.MTE2,
+    (Space.L1, Space.L0A): Pipe.MTE1,
+    (Space.L1, Space.L0B): Pipe.MTE1,
+    (Space.L1, Space.BT): Pipe.MTE1,
+    (Space.L1, Space.FB): Pipe.FIX,
+    (Space.L1, Space.GM): Pipe.MTE3,
+    (Space.UB, Space.GM): Pipe.MTE3,
+    (Space.UB, Space.UB): Pipe.V,
+    (Space.L0C, Space.GM): Pipe.FIX,
+    (Space.L0C, Space.L1): Pipe.FIX,
+}
