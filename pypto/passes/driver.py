@@ -1,0 +1,115 @@
+"""Runs a pipeline string over a module: clear errors, verification, one numbered dump per pass."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
+from xdsl.utils.exceptions import ArgSpecParseError
+
+from pypto.errors import CompileError
+from pypto.passes import PASSES
+from pypto.passes.base import Pass
+from pypto.passes.pipelines import PIPELINES
+from pypto.passes.verify import verify_module
+
+
+@dataclass(frozen=True)
+class Step:
+    """A point in a run: ``name`` of the pass that just ran (``input`` before the first).
+
+    ``done`` and ``remaining`` are pipeline strings: what has run and what is still to run.
+    """
+
+    index: int
+    name: str
+    done: str
+    remaining: str
+
+
+Observer = Callable[[ModuleOp, Step], None]
+
+
+def parse_passes(pipeline: str) -> tuple[Pass, ...]:
+    """The passes of a pipeline string; a level (``O2``) may stand where a pass may."""
+    try:
+        specs = [spec for part in [pipeline] if part.strip() for spec in parse_pipeline(part)]
+    except ArgSpecParseError as error:
+        raise CompileError(
+            "PIPELINE_SYNTAX",
+            f"cannot read the pipeline {pipeline!r}: {str(error).splitlines()[-1].strip()}",
+            fix="write 'pass{option=value option=value},pass', without blanks after commas",
+        ) from error
+    passes: list[Pass] = []
+    for spec in specs:
+        if spec.name in PIPELINES and not spec.parameters:
+            passes.extend(parse_passes(PIPELINES[spec.name]))
+        else:
+            passes.append(_pass_of(spec))
+    return tuple(passes)
+
+
+def _pass_of(spec: ArgSpec) -> Pass:
+    entry = next((one for one in PASSES if one.name == spec.name), None)
+    if entry is None:
+        names = [*(one.name for one in PASSES), *PIPELINES]
+        raise CompileError(
+            "UNKNOWN_PASS",
+            f"there is no pass {spec.name!r}",
+            notes=(f"passes: {', '.join(names)}",),
+            fix=_closest(spec.name, names),
+        )
+    pass_type = entry.load()
+    options = [field.name.replace("_", "-") for field in dataclasses.fields(pass_type)]
+    for option in spec.parameters:
+        if option.replace("_", "-") not in options:
+            raise CompileError(
+                "UNKNOWN_PASS_OPTION",
+                f"pass {spec.name!r} has no option {option!r}",
+                notes=(f"options: {', '.join(options) or 'none'}",),
+                fix=_closest(option, options),
+            )
+    try:
+        return pass_type.from_spec(spec)
+    except ValueError as error:
+        raise CompileError("PASS_OPTION_VALUE", f"pass {spec.name!r}: {error}") from error
+
+
+def _closest(name: str, names: Iterable[str]) -> str | None:
+    found = difflib.get_close_matches(name, list(names), n=1)
+    return f"did you mean {found[0]!r}?" if found else None
+
+
+def run_pipeline(
+    module: ModuleOp,
+    pipeline: str,
+    context: Context,
+    *,
+    after_pass: Observer | None = None,
+    verify_each: bool = False,
+) -> None:
+    """Run ``pipeline`` over ``module`` in place.
+
+    ``after_pass`` sees the module before the first pass and after every pass. The module is
+    verified before the first pass, after the first and the last, or after each.
+    """
+    passes = parse_passes(pipeline)
+    texts = [str(one) for one in passes]
+    observe = after_pass or (lambda module, step: None)
+    verify_module(module, "the input of the pipeline")
+    observe(module, Step(0, "input", "", ",".join(texts)))
+    for index, one in enumerate(passes, start=1):
+        try:
+            one.apply(context, module)
+            if verify_each or index in (1, len(passes)):
+                verify_module(module, f"the module behind pass {one.name!r}")
+        except CompileError as error:
+            error.notes += (f"in pass {one.name!r}",)
+            raise
+        step = Step(index, one.name, ",".join(texts[:index]), ",".join(texts[index:]))
+        observe(module, step)
