@@ -1,0 +1,116 @@
+"""The tile dialect: kernels as loops over tiles, SSA values with a shape and a memory space.
+
+A tile has rank 2 and a static shape; how much of it is valid is said by the operation that roots
+it (``valid(%rows, %columns)``) and inherited from there on. Global memory is a handle,
+``!tile.global<f16>``, whose loads and stores take offsets and strides in elements.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import scf
+from xdsl.ir import (
+    BlockArgument,
+    Dialect,
+    Operation,
+    OpResult,
+    SSAValue,
+)
+from xdsl.utils.exceptions import VerifyException
+
+from pypto.dialects.scalars import constant_of
+from pypto.dialects.tile_apply import ApplyOp
+from pypto.dialects.tile_base import RootOp, TileOp
+from pypto.dialects.tile_matrix import AccumulatorOp, ExtractOp, LoadOp, MmaOp, StoreOp
+from pypto.dialects.tile_types import (
+    GlobalType,
+    ReduceKind,
+    ReduceKindAttr,
+    TileType,
+    is_tile,
+    tile_type,
+)
+from pypto.dialects.tile_vector import BroadcastOp, FullOp, GatherOp, IotaOp, ReduceOp
+
+# Attributes of a kernel function.
+KERNEL = "pypto.kernel"  # "vector" or "cube"
+SCHEDULE = "tile.schedule"  # every choice the tiling pass made
+GRANULE = "tile.granule"  # rows of a tile in UB lie round_up(valid columns, granule) apart
+
+
+def valid_shape(value: SSAValue) -> tuple[int | SSAValue, int | SSAValue]:
+    """Valid rows and columns of a tile: those of the operation that roots it; constants as ints."""
+    if isinstance(value, BlockArgument):
+        return valid_shape(_initial_value(value))
+    owner = value.owner
+    match owner:
+        case RootOp():
+            return _folded(owner.valid_rows), _folded(owner.valid_columns)
+        case ApplyOp():
+            return valid_shape(owner.arguments[0])
+        case GatherOp():
+            return valid_shape(owner.offsets)
+        case MmaOp():
+            return valid_shape(owner.accumulator)
+        case ReduceOp():
+            rows, columns = valid_shape(owner.source)
+            return (1, columns) if owner.axis.value.data == 0 else (rows, 1)
+        case scf.ForOp() if isinstance(value, OpResult):
+            return valid_shape(owner.iter_args[value.index])
+        case _:
+            raise VerifyException(f"no operation says how much of {value} is valid")
+
+
+def _initial_value(argument: BlockArgument) -> SSAValue:
+    loop = argument.block.parent_op()
+    if not isinstance(loop, scf.ForOp) or argument.index == 0:
+        raise VerifyException("a tile enters a block as a loop-carried value only")
+    return loop.iter_args[argument.index - 1]
+
+
+def _folded(value: SSAValue) -> int | SSAValue:
+    constant = constant_of(value)
+    return value if constant is None else constant
+
+
+TILE_OPERATIONS: tuple[type[Operation], ...] = (
+    LoadOp,
+    StoreOp,
+    FullOp,
+    IotaOp,
+    ApplyOp,
+    BroadcastOp,
+    ReduceOp,
+    GatherOp,
+    ExtractOp,
+    AccumulatorOp,
+    MmaOp,
+)
+
+Tile = Dialect("tile", list(TILE_OPERATIONS), [TileType, GlobalType, ReduceKindAttr])
+
+__all__ = [
+    "GRANULE",
+    "KERNEL",
+    "SCHEDULE",
+    "AccumulatorOp",
+    "ApplyOp",
+    "BroadcastOp",
+    "ExtractOp",
+    "FullOp",
+    "GatherOp",
+    "GlobalType",
+    "IotaOp",
+    "LoadOp",
+    "MmaOp",
+    "ReduceKind",
+    "ReduceKindAttr",
+    "ReduceOp",
+    "RootOp",
+    "StoreOp",
+    "Tile",
+    "TileOp",
+    "TileType",
+    "is_tile",
+    "tile_type",
+    "valid_shape",
+]
