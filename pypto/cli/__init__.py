@@ -1,0 +1,1 @@
+"""The command line, ``pyptoc``: one file per command, imported when it is called."""

@@ -1,0 +1,1 @@
+"""Compiling, launching and measuring: what ties the compiler to the emulated device."""
