@@ -55,6 +55,10 @@ I32 = DType("i32", "int32", 4, "i")
 I64 = DType("i64", "int64", 8, "i")
 I1 = DType("i1", "bool", 1, "b")
 
+# Types of the machine only: instructions name them, programs have no tensors of them.
+U16 = DType("u16", "uint16", 2, "u")
+U32 = DType("u32", "uint32", 4, "u")
+
 DTYPES: dict[str, DType] = {d.name: d for d in (F16, BF16, F32, I8, U8, I16, I32, I64, I1)}
 FLOATS = (F16, BF16, F32)
 

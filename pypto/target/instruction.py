@@ -7,10 +7,10 @@ compiles the very same text with numba.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from pypto.target.dtypes import DType
 from pypto.target.memory import Pipe, Space
@@ -30,10 +30,12 @@ class Field:
     """One operand of an instruction. ``default`` None means it must be given.
 
     ``role`` (addresses only) is ``r``, ``w`` or ``rw``; ``state`` names the mode register.
-    ``low``..``high`` is the legal range of the value, ends included.
+    ``low``..``high`` is the legal range of the value, ends included. ``clobbers`` marks a written
+    address whose footprint may hold bytes that keep or lose their value: masked lanes, the part
+    of a fractal beyond the valid extent.
     """
 
-    name: str
+    name: str = ""
     kind: Kind = Kind.VALUE
     default: int | None = None
     space: Space | None = None
@@ -42,15 +44,16 @@ class Field:
     low: int = 0
     high: int = 2**63 - 1
     align: int = 1
+    clobbers: bool = False
 
 
 class RowFacts(NamedTuple):
     """The integers that differ between rows of one family; handed to footprint and cycles.
 
     ``dst_bytes``/``src_bytes``: element sizes. ``head``: start-up cycles of an instruction.
-    ``slope_num``/``slope_den``: cycles per repeat (vector) or per fractal (cube, load2d).
+    ``slope_num``/``slope_den``: cycles per repeat (vector) or per fractal (cube).
     ``latency``: fixed cycles between the end of occupancy and completion. ``variant``: a
-    family's own switch (reduction kind, destination space …).
+    family's own switch (rounding mode of a cast, results per repeat of a reduction …).
     """
 
     dst_bytes: int
@@ -63,9 +66,12 @@ class RowFacts(NamedTuple):
 
 
 class Access(NamedTuple):
-    """A strided set of bytes: ``outer`` x ``inner`` runs of ``length`` bytes from ``start``.
+    """A strided set of bytes: ``outer`` rows of ``inner`` runs of ``length`` bytes.
 
-    Run (i, j) begins at ``start + i * outer_stride + j * inner_stride``.
+    Run (i, j) begins at ``start + i * outer_stride + j * inner_stride``. The last run of every
+    row is cut to ``edge`` bytes; the last row has only ``last_inner`` runs, its last one cut to
+    ``last_edge``. ``length`` UNBOUNDED: the extent depends on data; the reader may touch anything
+    from ``start`` to the end of the buffer it lies in.
     """
 
     start: int
@@ -74,14 +80,45 @@ class Access(NamedTuple):
     inner: int
     inner_stride: int
     length: int
+    edge: int
+    last_inner: int
+    last_edge: int
 
 
-# footprint(fields, facts) -> one tuple of Access per address field, in field order.
+UNBOUNDED = -1
+
+
+def runs(
+    start: int, outer: int, outer_stride: int, inner: int, inner_stride: int, length: int
+) -> Access:
+    """An access whose runs are all whole."""
+    return Access(
+        start, outer, outer_stride, inner, inner_stride, length, length, inner, length
+    )
+
+
+def byte_ranges(access: Access) -> Iterator[tuple[int, int]]:
+    """The (start, stop) byte ranges of a bounded access; empty runs are left out."""
+    for i in range(access.outer):
+        last_row = i == access.outer - 1
+        inner = access.last_inner if last_row else access.inner
+        for j in range(inner):
+            start = access.start + i * access.outer_stride + j * access.inner_stride
+            length = access.length
+            if j == inner - 1:
+                length = access.last_edge if last_row else access.edge
+            if length > 0:
+                yield start, start + length
+
+
+# footprint(fields, facts) -> a flat tuple: one Access per address field, in field order.
 Footprint = Callable[[Any, RowFacts], tuple[Access, ...]]
 # cycles(fields, facts, soc) -> (occupancy of the pipe, latency from start to completion).
 Cycles = Callable[[Any, RowFacts, Any], tuple[int, int]]
 # traffic(fields, facts) -> (bytes moved to or from GM, number of bursts).
 Traffic = Callable[[Any, RowFacts], tuple[int, int]]
+# limits(fields, facts) -> (field name, what is legal) of every rule between fields that is broken.
+Limits = Callable[[Any, RowFacts], list[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -94,15 +131,41 @@ class Family:
     footprint: Footprint
     cycles: Cycles
     traffic: Traffic | None = None
+    limits: Limits | None = None
 
     def index(self, name: str) -> int:
         """The position of a field."""
         return next(i for i, f in enumerate(self.fields) if f.name == name)
 
+    def make(self, **values: int) -> Any:
+        """The NamedTuple with the given fields and the defaults of the others."""
+        complete = {f.name: values.pop(f.name, f.default) for f in self.fields}
+        missing = [name for name, value in complete.items() if value is None]
+        if missing or values:
+            raise TypeError(f"{self.name}: missing {missing}, unknown {sorted(values)}")
+        return self.tuple_type(**complete)
+
+
+def family(
+    name: str,
+    tuple_type: type,
+    footprint: Footprint,
+    cycles: Cycles,
+    traffic: Traffic | None = None,
+    limits: Limits | None = None,
+) -> Family:
+    """A family whose fields stand in the annotations of its NamedTuple."""
+    hints = get_type_hints(tuple_type, include_extras=True)
+    fields = tuple(replace(hint.__metadata__[0], name=n) for n, hint in hints.items())
+    return Family(name, tuple_type, fields, footprint, cycles, traffic, limits)
+
 
 @dataclass(frozen=True)
 class Instruction:
-    """One row: ``vadd.f16``. ``meaning(memory, fields, row)`` is its definition on NumPy bytes."""
+    """One row: ``vadd.f16``. ``meaning(memory, fields, row)`` is its definition on NumPy bytes.
+
+    ``dtype`` is the element type written, ``source`` the one read where it differs.
+    """
 
     mnemonic: str
     pipe: Pipe
@@ -111,6 +174,7 @@ class Instruction:
     facts: RowFacts
     meaning: Callable[..., None]
     summary: str
+    source: DType | None = None
     architectures: frozenset[str] = field(default_factory=lambda: frozenset({"2201"}))
 
     @property
@@ -121,6 +185,10 @@ class Instruction:
     def op_name(self) -> str:
         """The name without dtype: ``vadd``."""
         return self.mnemonic.split(".")[0]
+
+    @property
+    def source_dtype(self) -> DType:
+        return self.source or self.dtype
 
     def spaces(self) -> tuple[Space, ...]:
         """The memory spaces of the address fields, in field order."""

@@ -60,3 +60,8 @@ SPLIT_PATHS: dict[tuple[Space, Space], Pipe] = {
     (Space.L0C, Space.GM): Pipe.FIX,
     (Space.L0C, Space.L1): Pipe.FIX,
 }
+
+# Units of the architecture, in bytes: what strides, repeats and fractals count in.
+BLOCK_BYTES = 32
+REPEAT_BYTES = 256
+FRACTAL_BYTES = 512

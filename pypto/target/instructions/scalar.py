@@ -1,0 +1,115 @@
+"""The scalar unit: arithmetic, branches, mode registers and synchronisation.
+
+Scalar operations run on the dispatching unit itself; they have no footprint. Operand names say
+what an operand may be: ``rd`` a register, ``a``, ``b``, ``high``, ``low``, ``value``, ``address``,
+``mode`` and ``id`` a register or an integer, ``parameter`` an index, ``label`` a row, ``source``,
+``target`` and ``pipe`` a pipe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+STATE_REGISTERS: tuple[str, ...] = (
+    "mask_mode",
+    "mask_high",
+    "mask_low",
+    "pad_value",
+    "compare_mask",
+    "atomic",
+)
+
+
+class ScalarKind(StrEnum):
+    """What a scalar operation does."""
+
+    ALU = "alu"  # rd = a op b
+    LOAD = "load"  # rd = launch argument
+    JUMP = "jump"
+    BRANCH = "branch"  # compares a with b
+    END = "end"
+    STATE = "state"  # writes mode registers
+    SET_FLAG = "set_flag"
+    WAIT_FLAG = "wait_flag"
+    BARRIER = "barrier"
+
+
+@dataclass(frozen=True)
+class ScalarOperation:
+    """One operation: mnemonic, operand names in order, kind, one line of meaning.
+
+    ``state`` (kind STATE): which mode register takes which operand, or a fixed number.
+    """
+
+    mnemonic: str
+    operands: tuple[str, ...]
+    kind: ScalarKind
+    summary: str
+    state: tuple[tuple[str, str | int], ...] = ()
+
+
+def alu(mnemonic: str, summary: str) -> ScalarOperation:
+    """A three-operand operation on 64-bit integers that wrap."""
+    return ScalarOperation(mnemonic, ("rd", "a", "b"), ScalarKind.ALU, summary)
+
+
+def branch(mnemonic: str, summary: str) -> ScalarOperation:
+    return ScalarOperation(mnemonic, ("a", "b", "label"), ScalarKind.BRANCH, summary)
+
+
+def state(mnemonic: str, summary: str, **registers: str | int) -> ScalarOperation:
+    """An operation that copies operands, or fixed numbers, into mode registers."""
+    operands = tuple(v for v in registers.values() if isinstance(v, str))
+    return ScalarOperation(
+        mnemonic, operands, ScalarKind.STATE, summary, tuple(registers.items())
+    )
+
+
+SCALARS: tuple[ScalarOperation, ...] = (
+    ScalarOperation("mov", ("rd", "a"), ScalarKind.ALU, "rd = a"),
+    alu("add", "rd = a + b"),
+    alu("sub", "rd = a - b"),
+    alu("mul", "rd = a * b"),
+    alu("div", "rd = a / b, truncated; 0 where b is 0"),
+    alu("rem", "rd = a - (a / b) * b, truncated; 0 where b is 0"),
+    alu("min", "rd = smaller of a and b"),
+    alu("max", "rd = larger of a and b"),
+    alu("shl", "rd = a << b"),
+    alu("shr", "rd = a >> b, logical"),
+    alu("and", "rd = a & b"),
+    alu("or", "rd = a | b"),
+    alu("slt", "rd = 1 where a < b, else 0"),
+    alu("seq", "rd = 1 where a = b, else 0"),
+    ScalarOperation("ldp", ("rd", "parameter"), ScalarKind.LOAD, "rd = launch argument"),
+    ScalarOperation("jmp", ("label",), ScalarKind.JUMP, "continue at label"),
+    branch("beq", "continue at label where a = b"),
+    branch("bne", "continue at label where a is not b"),
+    branch("blt", "continue at label where a < b"),
+    branch("bge", "continue at label where a >= b"),
+    ScalarOperation("end", (), ScalarKind.END, "end of the program"),
+    state("set_mask_norm", "the mask selects lanes of every repeat", mask_mode=0),
+    state("set_mask_count", "the low mask counts elements", mask_mode=1),
+    state("set_vector_mask", "the 128 mask bits", mask_high="high", mask_low="low"),
+    state("set_mov_pad_val", "filler of padding copies", pad_value="value"),
+    state("set_cmpmask", "address of the bits of vsel", compare_mask="address"),
+    state("set_atomic", "how stores to GM combine; 0 overwrites", atomic="mode"),
+    ScalarOperation(
+        "set_flag",
+        ("source", "target", "id"),
+        ScalarKind.SET_FLAG,
+        "raise a flag once earlier instructions of source have ended",
+    ),
+    ScalarOperation(
+        "wait_flag",
+        ("source", "target", "id"),
+        ScalarKind.WAIT_FLAG,
+        "hold target until the flag is up, then lower it",
+    ),
+    ScalarOperation(
+        "pipe_barrier",
+        ("pipe",),
+        ScalarKind.BARRIER,
+        "hold pipe until its earlier instructions have ended",
+    ),
+)
