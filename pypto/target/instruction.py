@@ -92,9 +92,7 @@ def runs(
     start: int, outer: int, outer_stride: int, inner: int, inner_stride: int, length: int
 ) -> Access:
     """An access whose runs are all whole."""
-    return Access(
-        start, outer, outer_stride, inner, inner_stride, length, length, inner, length
-    )
+    return Access(start, outer, outer_stride, inner, inner_stride, length, length, inner, length)
 
 
 def byte_ranges(access: Access) -> Iterator[tuple[int, int]]:
@@ -109,6 +107,21 @@ def byte_ranges(access: Access) -> Iterator[tuple[int, int]]:
                 length = access.last_edge if last_row else access.edge
             if length > 0:
                 yield start, start + length
+
+
+def access_end(access: Access) -> int:
+    """The first byte behind an access; strides are not negative."""
+    stop = access.start
+    for i in range(max(0, access.outer - 2), access.outer):
+        count, edge = access.inner, access.edge
+        if i == access.outer - 1:
+            count, edge = access.last_inner, access.last_edge
+        row = access.start + i * access.outer_stride
+        if count > 0:
+            stop = max(stop, row + (count - 1) * access.inner_stride + edge)
+        if count > 1:
+            stop = max(stop, row + (count - 2) * access.inner_stride + access.length)
+    return stop
 
 
 # footprint(fields, facts) -> a flat tuple: one Access per address field, in field order.

@@ -21,7 +21,8 @@ class Mad(NamedTuple):
     """C[m, n] = A[m, k] x B[k, n] (+ C), accumulated in f32 one k after the other.
 
     A lies in L0A as zZ, B in L0B as nZ, C in L0C as NZ with a pitch of m rounded up to 16.
-    ``c_init`` 1 starts from zero; ``k_align`` 1 (f32) rounds the pitch of K up to 16.
+    With m = 1 (GEMV) A is one plain row of k elements. ``c_init`` 1 starts from zero;
+    ``k_align`` 1 (f32) rounds the pitch of K up to 16.
     """
 
     c: Annotated[int, address(Space.L0C, "rw", align=1024, clobbers=True)]
@@ -70,16 +71,19 @@ def mad_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access, Access]:
     pitch = steps
     if f.k_align != 0:
         pitch = ceil_div(f.k, EDGE) * EDGE // depth
+    length = steps * FRACTAL_BYTES
+    if f.m == 1:
+        length = ceil_div(f.k * facts.src_bytes, FRACTAL_BYTES) * FRACTAL_BYTES
     accumulator = rows * columns * EDGE * EDGE * ACCUMULATOR_BYTES
     return (
         runs(f.c, 1, 0, 1, 0, accumulator),
-        runs(f.a, rows, pitch * FRACTAL_BYTES, 1, 0, steps * FRACTAL_BYTES),
+        runs(f.a, rows, pitch * FRACTAL_BYTES, 1, 0, length),
         runs(f.b, 1, 0, 1, 0, steps * columns * FRACTAL_BYTES),
     )
 
 
 def mad_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """The next mad of a chain starts ``mad_gap`` cycles late; a lone one ends after ``mad_head``."""
+    """The next mad of a chain waits ``mad_gap`` cycles; a lone one ends after ``mad_head``."""
     steps = ceil_div(f.k, BLOCK_BYTES // facts.src_bytes)
     work = ceil_div(f.m, EDGE) * steps * ceil_div(f.n, EDGE) * facts.slope_num
     if work == 0:
@@ -96,9 +100,7 @@ def fixpipe_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     unit = EDGE * ACCUMULATOR_BYTES
     tail = f.n - (columns - 1) * EDGE
     edge = tail * ACCUMULATOR_BYTES
-    source = Access(
-        f.src, rows, unit, columns, f.src_stride * unit, unit, edge, columns, edge
-    )
+    source = Access(f.src, rows, unit, columns, f.src_stride * unit, unit, edge, columns, edge)
     if f.nz2nd != 0:
         size = facts.dst_bytes
         return runs(f.dst, 1, 0, rows, f.dst_stride * size, f.n * size), source
@@ -110,8 +112,7 @@ def fixpipe_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     """A start-up, then per row the larger of a fixed cost and the bytes of the row."""
     if f.n * f.m == 0:
         return 1, 1
-    rows = f.m * soc.fixpipe_row_num
-    issue = ceil_div(rows, soc.fixpipe_row_den)
+    issue = ceil_div(f.m * soc.fixpipe_row_hundredths, 100)
     drain = ceil_div(f.m * f.n * facts.dst_bytes, soc.fixpipe_to_gm)
     cycles = soc.fixpipe_head + max(issue, drain)
     return cycles, cycles

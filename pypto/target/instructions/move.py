@@ -294,9 +294,7 @@ def load2d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     return []
 
 
-COPY_IN = family(
-    "copy_in", CopyIn, copy_in_footprint, copy_in_cycles, copy_traffic, copy_in_limits
-)
+COPY_IN = family("copy_in", CopyIn, copy_in_footprint, copy_in_cycles, copy_traffic, copy_in_limits)
 COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, copy_out_cycles, copy_traffic)
 COPY_UB = family("copy_ub", CopyUb, copy_ub_footprint, copy_ub_cycles)
 ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, nd2nz_cycles, nd2nz_traffic)
@@ -345,9 +343,7 @@ WIDTHS = (U8, U16, U32)
 MOVE: tuple[Instruction, ...] = (
     *moves("copy_gm_to_ubuf_align", Pipe.MTE2, COPY_IN, WIDTHS, means.copy_in, "GM to UB"),
     *moves("copy_ubuf_to_gm_align", Pipe.MTE3, COPY_OUT, WIDTHS, means.copy_out, "UB to GM"),
-    *moves(
-        "copy_ubuf_to_ubuf", Pipe.V, COPY_UB, (U32,), means.copy_ub, "UB to UB", COPY_UB_HEAD
-    ),
+    *moves("copy_ubuf_to_ubuf", Pipe.V, COPY_UB, (U32,), means.copy_ub, "UB to UB", COPY_UB_HEAD),
     *moves(
         "copy_gm_to_cbuf_multi_nd2nz",
         Pipe.MTE2,

@@ -61,9 +61,7 @@ def branch(mnemonic: str, summary: str) -> ScalarOperation:
 def state(mnemonic: str, summary: str, **registers: str | int) -> ScalarOperation:
     """An operation that copies operands, or fixed numbers, into mode registers."""
     operands = tuple(v for v in registers.values() if isinstance(v, str))
-    return ScalarOperation(
-        mnemonic, operands, ScalarKind.STATE, summary, tuple(registers.items())
-    )
+    return ScalarOperation(mnemonic, operands, ScalarKind.STATE, summary, tuple(registers.items()))
 
 
 SCALARS: tuple[ScalarOperation, ...] = (

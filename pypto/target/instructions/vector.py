@@ -377,9 +377,7 @@ def gathers() -> Iterator[Instruction]:
     for dtype in (U16, U32):
         slope = (256 // dtype.bytes, GATHER_LANES_PER_CYCLE)
         text = "elements at byte offsets"
-        yield instruction(
-            f"vgather.{dtype}", GATHER, dtype, slope, GATHER_HEAD, means.gather, text
-        )
+        yield instruction(f"vgather.{dtype}", GATHER, dtype, slope, GATHER_HEAD, means.gather, text)
 
 
 VECTOR: tuple[Instruction, ...] = (

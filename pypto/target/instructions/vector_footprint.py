@@ -54,9 +54,7 @@ def lanes_last(f: Any, facts: RowFacts) -> int:
     return f.mask_low - (repeats(f, facts) - 1) * lanes_per_repeat(facts)
 
 
-def lane_access(
-    f: Any, facts: RowFacts, start: int, block: int, repeat: int, size: int
-) -> Access:
+def lane_access(f: Any, facts: RowFacts, start: int, block: int, repeat: int, size: int) -> Access:
     """Elements of ``size`` bytes in 32-byte blocks; strides ``block`` and ``repeat`` in blocks."""
     outer = repeats(f, facts)
     each = lanes_each(f, facts) * size
