@@ -25,6 +25,25 @@ if TYPE_CHECKING:
     from pypto.target.soc import soc
 
 __version__ = "0.1.0"
+__all__ = [
+    "DYNAMIC",
+    "CompileError",
+    "DeviceError",
+    "Kernel",
+    "PyptoError",
+    "Tensor",
+    "bfloat16",
+    "bool_",
+    "float16",
+    "float32",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "kernel",
+    "soc",
+    "uint8",
+]
 
 # Public name -> where it lives. Operators are found in the catalogue by their own name.
 _PLACES = {

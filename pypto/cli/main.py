@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from pypto.errors import PyptoError
+from pypto.target.soc import DEFAULT_SOC
 
 app = typer.Typer(
     name="pyptoc",
@@ -59,7 +60,6 @@ Timeline = Annotated[
     typer.Option("--timeline", metavar="T.json", help="Write a Chrome trace (Perfetto opens it)."),
 ]
 
-DEFAULT_SOC = "ascend910b1"
 
 
 @app.command()

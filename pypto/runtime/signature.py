@@ -172,3 +172,35 @@ def declared_types(function: Callable[..., Any]) -> tuple[Any, ...] | None:
         for parameter in parameters_of(function)
     ]
     return None if inspect.Parameter.empty in types else tuple(types)
+
+
+def bind_types(function: Callable[..., Any], given: Sequence[Any]) -> tuple[Any, ...]:
+    """Types, arrays or static values, one per parameter, as the types to compile for."""
+    parameters = parameters_of(function)
+    if len(given) > len(parameters):
+        raise CompileError(
+            "BAD_ARGUMENTS",
+            f"{function.__name__} takes {len(parameters)} arguments, {len(given)} are given",
+        )
+    types: list[Any] = []
+    for index, parameter in enumerate(parameters):
+        value = given[index] if index < len(given) else parameter.default
+        if value is inspect.Parameter.empty:
+            value = parameter.type
+        if value is None and parameter.default is not None:
+            raise CompileError(
+                "BAD_ARGUMENTS", f"{function.__name__}: no type for parameter {parameter.name!r}"
+            )
+        if isinstance(value, TensorType):
+            check_declared(parameter, value)
+            types.append(value)
+        elif isinstance(value, STATIC_TYPES):
+            types.append(value)
+        else:
+            types.append(type_of(np.asarray(value), parameter.name))
+    return tuple(types)
+
+
+def key(types: Sequence[Any]) -> tuple[Any, ...]:
+    """A key in which 1, 1.0 and True differ."""
+    return tuple((type(value).__name__, repr(value)) for value in types)
