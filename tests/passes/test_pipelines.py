@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from pypto.passes import PASSES
@@ -20,7 +22,7 @@ def test_levels_name_known_passes(level: str) -> None:
 
 def test_each_level_contains_the_one_below() -> None:
     levels = [names(PIPELINES[f"O{level}"]) for level in range(4)]
-    for lower, higher in zip(levels, levels[1:], strict=False):
+    for lower, higher in itertools.pairwise(levels):
         rest = iter(higher)
         assert all(name in rest for name in lower)
 
