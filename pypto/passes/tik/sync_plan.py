@@ -1,0 +1,331 @@
+"""Where flags and barriers go in one block, on plain data: instructions as sets of memory cells.
+
+A block is a list of units: an instruction, or a whole nested loop or branch. The plan replays a
+few executions of the block with the clock rules and repairs the first conflict nothing orders, at
+the place where it is met: a barrier on one pipe, a *forward* flag within one execution of the
+block, a *ring* of flags between executions. Flags stand in the block itself, so every execution
+sets and waits for each exactly once and they balance for any trip count and any branch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from pypto.target.clocks import (
+    PIPE_COUNT,
+    Clock,
+    EventKey,
+    SetVerdict,
+    accumulation_is_ordered,
+)
+
+Release = tuple[int, ...]
+
+# Groups times units up to which barriers, too, are tried for redundancy; beyond, it takes too long.
+SMALL = 500
+
+
+class Home(StrEnum):
+    """Where the slot of a buffer is acquired, seen from a block."""
+
+    HERE = "here"
+    INSIDE = "inside"  # within the unit: its own plan orders all accesses of the unit
+    OUTSIDE = "outside"  # around the block: the plans of both blocks order their part
+
+
+class Accumulation(NamedTuple):
+    """A multiplication that adds to C: the cube itself orders two of them on one large tile."""
+
+    tile: object
+    rows: object
+    columns: object
+
+
+class Access(NamedTuple):
+    """One use of a buffer by a unit: the cells it touches, by the number of the execution.
+
+    Execution ``i`` of the block touches ``cells[i % len(cells)]``; ``len(cells)`` is the number
+    of slots that rotate with the block, 1 when the slot does not depend on the execution.
+    """
+
+    cells: tuple[tuple[int, ...], ...]
+    pipe: int
+    writes: bool
+    home: Home = Home.HERE
+    accumulation: Accumulation | None = None
+
+
+Unit = tuple[Access, ...]
+
+
+class Shape(NamedTuple):
+    """How a block runs: so many executions in a row per round; slots restart each round.
+
+    ``disjoint``: executions of one round touch different bytes of buffers held outside.
+    """
+
+    rounds: tuple[int, ...] = (1,)
+    disjoint: bool = False
+
+
+def loop_rounds(period: int, trips: int | None, nested: bool) -> tuple[int, ...]:
+    """Trip counts that show every conflict of a loop whose slots repeat after ``period``.
+
+    ``2 * period + 1`` trips show what consecutive executions do; a ``nested`` loop runs again,
+    and from any slot it stopped at. ``trips``: the trip count where it is known.
+    """
+    longest = 2 * period + 1
+    if trips is not None and trips <= longest:
+        return (trips,) * (2 if nested else 1)
+    if not nested:
+        return (longest,)
+    return (longest, longest) if period < 3 else (*range(period + 1, longest + 1),) * 2
+
+
+class Kind(StrEnum):
+    BARRIER = "barrier"
+    FORWARD = "forward"
+    RING = "ring"
+
+
+@dataclass(eq=False)
+class Group:
+    """What orders one pair of units: ``before`` unit ``target``, and ``after`` unit ``source``.
+
+    ``slots`` event numbers rotate with the executions. ``unless``: the barrier is needed only
+    when this accumulation is too small for the cube to order.
+    """
+
+    kind: Kind
+    source: int
+    target: int
+    source_pipe: int
+    target_pipe: int
+    slots: int = 1
+    unless: Accumulation | None = None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        return self.source_pipe, self.target_pipe
+
+
+@dataclass
+class Plan:
+    """The groups of one block, by the unit they stand before and after, in order."""
+
+    before: list[list[Group]]
+    after: list[list[Group]]
+
+    @classmethod
+    def empty(cls, units: int) -> Plan:
+        return cls([[] for _ in range(units)], [[] for _ in range(units)])
+
+    def groups(self) -> list[Group]:
+        """Every group once, in the order of the units that wait."""
+        return [group for groups in self.before for group in groups]
+
+    def add(self, group: Group) -> None:
+        """The newest wait stands directly before its unit, the newest set directly after."""
+        self.before[group.target].append(group)
+        if group.kind is not Kind.BARRIER:
+            self.after[group.source].insert(0, group)
+
+    def without(self, group: Group) -> Plan:
+        """A copy that lacks one group."""
+        return Plan(
+            [[g for g in groups if g is not group] for groups in self.before],
+            [[g for g in groups if g is not group] for groups in self.after],
+        )
+
+
+class _Record(NamedTuple):
+    """The last use of a cell by one pipe."""
+
+    execution: int
+    unit: int
+    pipe: int
+    stamp: int
+    access: Access
+
+
+@dataclass
+class _Cell:
+    writes: dict[int, _Record] = field(default_factory=dict)
+    reads: dict[int, _Record] = field(default_factory=dict)
+    home: Home = Home.HERE
+
+
+def plan_block(units: Sequence[Unit], shape: Shape) -> Plan:
+    """The flags and barriers that order all conflicts between units of one block."""
+    plan = _Replay(units, shape, Plan.empty(len(units))).insert()
+    groups = plan.groups()
+    with_barriers = len(groups) * len(units) <= SMALL
+    for group in groups:
+        if with_barriers or group.kind is not Kind.BARRIER:
+            smaller = plan.without(group)
+            if _Replay(units, shape, smaller).is_clean():
+                plan = smaller
+    return plan
+
+
+def is_clean(units: Sequence[Unit], shape: Shape, plan: Plan) -> bool:
+    """Whether a plan orders every conflict and never sets a flag that may still be up."""
+    return _Replay(units, shape, plan).is_clean()
+
+
+class _Replay:
+    """One run of the clocks over the executions of a block."""
+
+    def __init__(self, units: Sequence[Unit], shape: Shape, plan: Plan) -> None:
+        self.units = units
+        self.shape = shape
+        self.plan = plan
+        self.clock = Clock()
+        self.cells: dict[int, _Cell] = {}
+        self.safe = True
+        # What a set behind a unit would have released, per unit and pipe: (turn, release).
+        self.history: dict[tuple[int, int], list[tuple[int, Release]]] = {}
+
+    def insert(self) -> Plan:
+        """Run and repair; return the plan."""
+        for execution, turn, number in self._steps():
+            self._pass_groups(number, turn)
+            while sources := list(self._unordered(execution, turn, number)):
+                self._repair(max(sources, key=lambda pair: pair[0][:3]), execution, turn, number)
+            self._commit(execution, turn, number)
+        return self.plan
+
+    def is_clean(self) -> bool:
+        """Run without repairing."""
+        for group in self.plan.groups():
+            if group.kind is Kind.RING:
+                for slot in range(group.slots):
+                    self.clock.set_flag(*group.pair, (id(group), slot))
+        for execution, turn, number in self._steps():
+            self._pass_groups(number, turn)
+            if next(self._unordered(execution, turn, number), None) is not None:
+                return False
+            self._commit(execution, turn, number)
+            if not self.safe:
+                return False
+        return True
+
+    def _steps(self) -> Iterator[tuple[int, int, int]]:
+        turns = (turn for trips in self.shape.rounds for turn in range(trips))
+        for execution, turn in enumerate(turns):
+            if turn == 0 or self.shape.disjoint:
+                self._forget_outside()
+            for number in range(len(self.units)):
+                yield execution, turn, number
+
+    def _forget_outside(self) -> None:
+        """Conflicts between rounds on buffers held outside belong to the block that holds them."""
+        self.cells = {
+            key: cell for key, cell in self.cells.items() if cell.home is not Home.OUTSIDE
+        }
+
+    def _pass_groups(self, number: int, turn: int) -> None:
+        for group in self.plan.before[number]:
+            if group.kind is Kind.BARRIER:
+                self.clock.barrier(group.target_pipe)
+            else:
+                self.clock.wait_flag(*group.pair, (id(group), turn % group.slots))
+
+    def _commit(self, execution: int, turn: int, number: int) -> None:
+        unit = self.units[number]
+        stamps = {pipe: self.clock.data(pipe) for pipe in {a.pipe for a in unit}}
+        written = {c for a in unit if a.writes for c in a.cells[turn % len(a.cells)]}
+        for cell in written:
+            self.cells.pop(cell, None)
+        for access in unit:
+            record = _Record(execution, number, access.pipe, stamps[access.pipe], access)
+            for cell in access.cells[turn % len(access.cells)]:
+                state = self.cells.setdefault(cell, _Cell())
+                state.home = access.home
+                (state.writes if access.writes else state.reads)[access.pipe] = record
+        for pipe, stamp in stamps.items():
+            release = self.clock.known[pipe].copy()
+            release[pipe] = stamp
+            self.history.setdefault((number, pipe), []).append((turn, tuple(release)))
+        for group in self.plan.after[number]:
+            verdict = self.clock.set_flag(*group.pair, (id(group), turn % group.slots))
+            self.safe = self.safe and verdict is SetVerdict.SAFE
+
+    def _unordered(
+        self, execution: int, turn: int, number: int
+    ) -> Iterator[tuple[_Record, Access]]:
+        """Earlier uses that conflict with a unit about to start and may not have ended."""
+        for access in self.units[number]:
+            for cell in access.cells[turn % len(access.cells)]:
+                state = self.cells.get(cell)
+                if state is None:
+                    continue
+                for record in state.writes.values():
+                    if self._conflicts(record, access, number):
+                        yield record, access
+                if access.writes:
+                    for record in state.reads.values():
+                        if self._conflicts(record, access, number):
+                            yield record, access
+
+    def _conflicts(self, record: _Record, access: Access, number: int) -> bool:
+        if self.clock.ordered(access.pipe, record.pipe, record.stamp):
+            return False
+        inside = record.access.home is Home.INSIDE and access.home is Home.INSIDE
+        if inside and record.unit == number:
+            return False
+        return not _cube_orders(record.access.accumulation, access.accumulation)
+
+    def _repair(
+        self, conflict: tuple[_Record, Access], execution: int, turn: int, number: int
+    ) -> None:
+        record, access = conflict
+        group = Group(Kind.BARRIER, record.unit, number, record.pipe, access.pipe)
+        if record.pipe == access.pipe:
+            if same_tile(record.access.accumulation, access.accumulation):
+                group.unless = access.accumulation
+            self.plan.add(group)
+            self.clock.barrier(access.pipe)
+            return
+        rotations = list(self._rotations(group))
+        history = self.history[record.unit, record.pipe]
+        if record.execution == execution:
+            group.kind, group.slots = Kind.FORWARD, min(rotations)
+            self._pend(group, turn % group.slots, history[-1][1])
+        else:
+            group.kind, group.slots = Kind.RING, math.gcd(*rotations)
+            for slot in range(group.slots):
+                releases = (r for t, r in reversed(history) if t % group.slots == slot)
+                self._pend(group, slot, next(releases, (0,) * PIPE_COUNT))
+        self.plan.add(group)
+        self.clock.wait_flag(*group.pair, (id(group), turn % group.slots))
+
+    def _pend(self, group: Group, slot: int, release: Release) -> None:
+        self.clock.pending[EventKey(*group.pair, (id(group), slot))] = release
+
+    def _rotations(self, group: Group) -> Iterator[int]:
+        """The slot counts of the buffers two units conflict on."""
+        for a in self.units[group.source]:
+            for b in self.units[group.target]:
+                if (a.pipe, b.pipe) != group.pair or not (a.writes or b.writes):
+                    continue
+                if set().union(*a.cells) & set().union(*b.cells):
+                    yield math.gcd(len(a.cells), len(b.cells))
+
+
+def same_tile(earlier: Accumulation | None, later: Accumulation | None) -> bool:
+    """Whether two multiplications add to exactly the same tile."""
+    return earlier is not None and earlier == later
+
+
+def _cube_orders(earlier: Accumulation | None, later: Accumulation | None) -> bool:
+    if later is None or not same_tile(earlier, later):
+        return False
+    rows, columns = later.rows, later.columns
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return False
+    return accumulation_is_ordered(rows, columns)
