@@ -26,12 +26,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from pypto.dialects.scalars import wrap
 from pypto.dialects.text import number_text, parse_optional_number
-from pypto.dialects.tik import PointerType, pointer_space
+from pypto.dialects.tik import PointerType
 from pypto.target.dtypes import DType
 from pypto.target.instruction import Field, Instruction, Kind
 from pypto.target.instructions import BY_MNEMONIC
 
 PREFIX = "tik."
+
+
+def row_of(kind: type[IRDLOperation]) -> Instruction:
+    """The row an instruction class was made from."""
+    return BY_MNEMONIC[kind.name.removeprefix(PREFIX)]
 
 
 class InstructionOp(IRDLOperation):
@@ -44,7 +49,7 @@ class InstructionOp(IRDLOperation):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     def __init__(self, **fields: int | float | SSAValue) -> None:
-        row = BY_MNEMONIC[type(self).name.removeprefix(PREFIX)]
+        row = row_of(type(self))
         unknown = fields.keys() - {field.name for field in row.fields}
         if unknown:
             raise ValueError(f"{row.mnemonic} has no field {', '.join(sorted(unknown))}")
@@ -72,7 +77,7 @@ class InstructionOp(IRDLOperation):
     @property
     def row(self) -> Instruction:
         """The row of the instruction table."""
-        return BY_MNEMONIC[self.name.removeprefix(PREFIX)]
+        return row_of(type(self))
 
     def items(self) -> Iterator[tuple[Field, int | SSAValue]]:
         """Every field with its value, in table order; scalars as the bits of their element."""
@@ -128,9 +133,10 @@ class InstructionOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> InstructionOp:
         start = parser.pos
+        row = row_of(cls)
         pairs = (
             parser.parse_optional_undelimited_comma_separated_list(
-                lambda: _parse_optional_field(parser), lambda: _parse_field(parser)
+                lambda: _parse_optional_field(parser, row), lambda: _parse_field(parser, row)
             )
             or []
         )
@@ -155,19 +161,32 @@ class InstructionOp(IRDLOperation):
             _verify_field(self.row, field, value)
 
 
-def _parse_optional_field(parser: Parser) -> tuple[str, int | float | SSAValue] | None:
+def _parse_optional_field(
+    parser: Parser, row: Instruction
+) -> tuple[str, int | float | SSAValue] | None:
+    start = parser.pos
     name = parser.parse_optional_identifier()
-    return None if name is None else (name, _parse_value(parser))
-
-
-def _parse_field(parser: Parser) -> tuple[str, int | float | SSAValue]:
-    return parser.parse_identifier(context_msg=" (a field)"), _parse_value(parser)
-
-
-def _parse_value(parser: Parser) -> int | float | SSAValue:
+    if name is None:
+        return None
+    field = next((field for field in row.fields if field.name == name), None)
+    if field is None:
+        parser.raise_error(f"{row.mnemonic} has no field {name}", start, parser.pos)
     parser.parse_punctuation("=")
     number = parse_optional_number(parser)
-    return parser.parse_operand() if number is None else number
+    if number is not None:
+        return name, number
+    return name, parser.parse_operand(type=operand_type(field))
+
+
+def _parse_field(parser: Parser, row: Instruction) -> tuple[str, int | float | SSAValue]:
+    return parser.expect(lambda: _parse_optional_field(parser, row), "a field is expected")
+
+
+def operand_type(field: Field) -> PointerType | IndexType:
+    """The type of the value a field takes."""
+    if field.kind is Kind.ADDRESS and field.space is not None:
+        return PointerType(field.space)
+    return IndexType()
 
 
 def _encode(row: Instruction, field: Field, value: int | float) -> int:
@@ -202,16 +221,13 @@ def decode_scalar(dtype: DType, bits: int) -> int | float:
 
 def _verify_field(row: Instruction, field: Field, value: int | SSAValue) -> None:
     what = f"{row.mnemonic}: field {field.name}"
-    if field.kind is Kind.ADDRESS:
-        if not isinstance(value, SSAValue) or not isinstance(value.type, PointerType):
-            raise VerifyException(f"{what} is a pointer, not {value}")
-        if pointer_space(value) is not field.space:
-            raise VerifyException(f"{what} is in {field.space}, not {value.type}")
-        return
     if isinstance(value, SSAValue):
-        if not isinstance(value.type, IndexType):
-            raise VerifyException(f"{what} is an index, not {value.type}")
+        wanted = operand_type(field)
+        if value.type != wanted:
+            raise VerifyException(f"{what} is a {wanted}, not a {value.type}")
         return
+    if field.kind is Kind.ADDRESS:
+        raise VerifyException(f"{what} is a pointer, so that passes see its buffer, not {value}")
     if not field.low <= value <= field.high:
         raise VerifyException(f"{what} is {field.low}..{field.high}, not {value}")
     if value % field.align:

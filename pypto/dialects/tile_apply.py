@@ -17,21 +17,13 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.parser import Parser
+from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from pypto.dialects.text import (
-    number_text,
-    number_value,
-)
-from pypto.dialects.tile_base import (
-    TileOp,
-    attribute_of,
-    parse_tile_or_number,
-    parse_tile_type,
-)
+from pypto.dialects.text import number_text, number_value, parse_optional_number
+from pypto.dialects.tile_base import TileOp, attribute_of, parse_tile_type
 from pypto.dialects.tile_types import (
     TileType,
     tile_type,
@@ -111,9 +103,9 @@ class ApplyOp(TileOp):
     def parse(cls, parser: Parser) -> ApplyOp:
         operator = parser.parse_identifier(context_msg=" (an elementwise operator)")
         inputs = parser.parse_comma_separated_list(
-            Parser.Delimiter.NONE, lambda: parse_tile_or_number(parser)
+            Parser.Delimiter.NONE, lambda: _parse_input(parser)
         )
-        numbers = [value for value in inputs if not isinstance(value, SSAValue)]
+        numbers = [value for value in inputs if not isinstance(value, UnresolvedOperand)]
         if len(numbers) > 1:
             parser.raise_error("at most one operand of tile.apply is a number")
         rounding = None
@@ -123,16 +115,15 @@ class ApplyOp(TileOp):
         parser.parse_punctuation(":")
         start = parser.pos
         types = parser.parse_comma_separated_list(Parser.Delimiter.NONE, parser.parse_type)
-        tiles = [value for value in inputs if isinstance(value, SSAValue)]
-        if [value.type for value in tiles] != types:
-            parser.raise_error("the operands have other types than these", start, parser.pos)
+        operands = [value for value in inputs if isinstance(value, UnresolvedOperand)]
+        tiles = parser.resolve_operands(operands, types, start)
         parser.parse_punctuation("->")
         op = cls(
             operator,
             tiles,
             parse_tile_type(parser),
             scalar=numbers[0] if numbers else None,
-            scalar_left=bool(numbers) and not isinstance(inputs[0], SSAValue),
+            scalar_left=bool(numbers) and numbers[0] is inputs[0],
             rounding=rounding,
         )
         op.attributes |= attributes
@@ -150,3 +141,8 @@ class ApplyOp(TileOp):
                 )
             if tile.space is not Space.UB:
                 raise VerifyException(f"tile.apply works in ub, not in {tile.space}")
+
+
+def _parse_input(parser: Parser) -> UnresolvedOperand | int | float:
+    number = parse_optional_number(parser)
+    return parser.parse_unresolved_operand() if number is None else number

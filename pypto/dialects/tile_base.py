@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 
 from pypto.dialects.scalars import constant_of
-from pypto.dialects.text import number_attribute, parse_optional_number
+from pypto.dialects.text import number_attribute
 from pypto.dialects.tile_types import TileType, tile_type
 from pypto.target.memory import Space
 
@@ -63,15 +63,12 @@ def attribute_of(value: int | float | Attribute) -> Attribute:
 def parse_valid(parser: Parser) -> tuple[SSAValue, SSAValue]:
     parser.parse_keyword("valid")
     start = parser.pos
-    extents = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, parser.parse_operand)
+    extents = parser.parse_comma_separated_list(
+        Parser.Delimiter.PAREN, lambda: parser.parse_operand(type=IndexType())
+    )
     if len(extents) != 2:
         parser.raise_error("valid takes rows and columns", start, parser.pos)
     return extents[0], extents[1]
-
-
-def parse_tile_or_number(parser: Parser) -> SSAValue | int | float:
-    number = parse_optional_number(parser)
-    return parser.parse_operand() if number is None else number
 
 
 def parse_tile_type(parser: Parser) -> TileType:
@@ -80,9 +77,3 @@ def parse_tile_type(parser: Parser) -> TileType:
     if not isinstance(found, TileType):
         parser.raise_error("a tile type is expected", start, parser.pos)
     return found
-
-
-def parse_type_of(parser: Parser, value: SSAValue) -> None:
-    start = parser.pos
-    if parser.parse_type() != value.type:
-        parser.raise_error(f"the operand has type {value.type}", start, parser.pos)

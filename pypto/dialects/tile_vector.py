@@ -31,7 +31,6 @@ from pypto.dialects.tile_base import (
     TileOp,
     attribute_of,
     parse_tile_type,
-    parse_type_of,
     parse_valid,
     verify_same,
 )
@@ -223,12 +222,12 @@ class ReduceOp(TileOp):
     @classmethod
     def parse(cls, parser: Parser) -> ReduceOp:
         kind = parse_enum(parser, ReduceKind, "a kind of reduction")
-        source = parser.parse_operand()
+        operand = parser.parse_unresolved_operand()
         parser.parse_keyword("axis")
         axis = parser.parse_integer(allow_boolean=False)
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
-        parse_type_of(parser, source)
+        source = parser.resolve_operand(operand, parse_tile_type(parser))
         parser.parse_punctuation("->")
         op = cls(kind, source, axis, parse_tile_type(parser))
         op.attributes |= attributes
