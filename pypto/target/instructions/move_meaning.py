@@ -1,27 +1,119 @@
-"""Meaning of the instructions on NumPy bytes."""
+"""What the moving instructions do, on NumPy bytes."""
 
 from __future__ import annotations
 
+from typing import Any
 
-def copy_in(memory, f, row) -> None:
-    raise NotImplementedError
+import numpy as np
 
+from pypto.target import numerics
+from pypto.target.dtypes import BF16, F16, F32, I8, I16, I32, DType
+from pypto.target.instruction import Instruction, byte_ranges
+from pypto.target.instructions.bytes import element
+from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Space
 
-def copy_out(memory, f, row) -> None:
-    raise NotImplementedError
+Memories = dict[Space, np.ndarray]
+EDGE = 16
 
-
-def copy_ub(memory, f, row) -> None:
-    raise NotImplementedError
-
-
-def nd2nz(memory, f, row) -> None:
-    raise NotImplementedError
-
-
-def load2d(memory, f, row) -> None:
-    raise NotImplementedError
+# The atomic mode register: operation + 4 * element type; 0 overwrites.
+ATOMIC_OPERATIONS = ("none", "add", "max", "min")
+ATOMIC_TYPES: tuple[DType, ...] = (F32, F16, BF16, I32, I16, I8)
 
 
-def load2d_transpose(memory, f, row) -> None:
-    raise NotImplementedError
+def atomic_mode(operation: str, dtype: DType) -> int:
+    """The number of an atomic mode."""
+    return ATOMIC_OPERATIONS.index(operation) + 4 * ATOMIC_TYPES.index(dtype)
+
+
+def store(gm: np.ndarray, start: int, data: np.ndarray, atomic: int) -> None:
+    """Bytes to GM, combined with what is there when ``atomic`` says so."""
+    stop = start + len(data)
+    if atomic % 4 == 0:
+        gm[start:stop] = data
+        return
+    dtype = ATOMIC_TYPES[atomic // 4]
+    old, new = gm[start:stop].view(dtype.numpy), data.view(dtype.numpy)
+    function = (np.add, np.maximum, np.minimum)[atomic % 4 - 1]
+    with np.errstate(all="ignore"):
+        if dtype.is_float:
+            result = numerics.nearest(
+                function(old.astype(np.float32), new.astype(np.float32)), dtype
+            )
+        else:
+            result = function(old, new)
+    gm[start:stop] = result.view(np.uint8)
+
+
+def rows_of(f: Any, row: Instruction) -> tuple[list[slice], list[slice]]:
+    """Destination and source byte ranges of every burst, in order."""
+    target, source = row.family.footprint(f, row.facts)
+    return (
+        [slice(*span) for span in byte_ranges(target)],
+        [slice(*span) for span in byte_ranges(source)],
+    )
+
+
+def copy_in(memory: Memories, f: Any, row: Instruction) -> None:
+    filler = np.ascontiguousarray(element(f.pad_value, row.dtype)).view(np.uint8)
+    left = f.left * row.dtype.bytes
+    for target, source in zip(*rows_of(f, row), strict=True):
+        line = np.tile(filler, (target.stop - target.start) // len(filler))
+        line[left : left + f.length] = memory[Space.GM][source]
+        memory[Space.UB][target] = line
+
+
+def copy_out(memory: Memories, f: Any, row: Instruction) -> None:
+    for target, source in zip(*rows_of(f, row), strict=True):
+        store(memory[Space.GM], target.start, memory[Space.UB][source], f.atomic)
+
+
+def copy_ub(memory: Memories, f: Any, row: Instruction) -> None:
+    ub = memory[Space.UB]
+    for target, source in zip(*rows_of(f, row), strict=True):
+        ub[target] = ub[source].copy()
+
+
+def nd2nz(memory: Memories, f: Any, row: Instruction) -> None:
+    size = row.dtype.bytes
+    length = f.columns * size
+    for r in range(f.rows * f.nd_count if length else 0):
+        start = f.src + r * f.src_row_stride * size
+        for block in range(0, length, BLOCK_BYTES):
+            piece = memory[Space.GM][start + block : start + min(block + BLOCK_BYTES, length)]
+            column = block // BLOCK_BYTES * f.dst_column_stride
+            target = f.dst + (column + r * f.dst_row_stride) * BLOCK_BYTES
+            line = np.zeros(BLOCK_BYTES, np.uint8)
+            line[: len(piece)] = piece
+            memory[Space.L1][target : target + BLOCK_BYTES] = line
+
+
+def target_memory(memory: Memories, row: Instruction) -> np.ndarray:
+    """The memory of the first field, the destination."""
+    return memory[row.spaces()[0]]
+
+
+def load2d(memory: Memories, f: Any, row: Instruction) -> None:
+    for target, source in zip(*rows_of(f, row), strict=True):
+        fractal = memory[Space.L1][source]
+        if f.transpose:
+            square = fractal.view(row.dtype.numpy).reshape(EDGE, EDGE)
+            fractal = np.ascontiguousarray(square.T).view(np.uint8).ravel()
+        target_memory(memory, row)[target] = fractal
+
+
+def load2d_transpose(memory: Memories, f: Any, row: Instruction) -> None:
+    size = row.dtype.bytes
+    depth = BLOCK_BYTES // size
+    fractals = EDGE // depth
+    bytes_each = fractals * FRACTAL_BYTES
+    for i in range(f.repeat):
+        start = f.src + (f.index + i * f.src_stride) * bytes_each
+        data = memory[Space.L1][start : start + bytes_each].view(row.dtype.numpy)
+        square = np.hstack(list(data.reshape(fractals, EDGE, depth)))
+        for j in range(fractals):
+            piece = np.ascontiguousarray(square.T[:, j * depth : (j + 1) * depth])
+            offset = i * (f.dst_gap + 1) + j * (f.dst_fractal_gap + 1)
+            target = f.dst + offset * FRACTAL_BYTES
+            target_memory(memory, row)[target : target + FRACTAL_BYTES] = piece.view(
+                np.uint8
+            ).ravel()

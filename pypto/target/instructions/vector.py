@@ -30,6 +30,7 @@ from pypto.target.instructions.fields import (
     value,
 )
 from pypto.target.memory import Pipe, Space
+from pypto.target.numerics import ROUNDINGS
 
 
 class Binary(NamedTuple):
@@ -199,10 +200,12 @@ BLOCK_BROADCAST = family(
 )
 GATHER = family("gather", Gather, shape.gather_footprint, shape.vector_cycles)
 
-# Table columns: name, dtypes, cycles per repeat, start-up cycles, summary.
+# Table columns: name, dtypes, cycles per repeat, start-up cycles (both for all dtypes or one for
+# each), summary.
 # Cycles per repeat: vendor throughput table of 2201 [V ADK-vec]. Start-up: measured fits on 910B3
 # [M PTO] where one exists, else 24, and 31 for the exp, square root and division group.
-Costs = tuple[tuple[DType, ...], int | tuple[int, int], int, str]
+PerType = int | tuple[int, ...]
+Costs = tuple[tuple[DType, ...], PerType, PerType, str]
 
 F16_F32 = (F16, F32)
 NUMBERS = (F16, F32, I32, I16)
@@ -241,11 +244,11 @@ SCALAR_BINARY_ROWS: dict[str, Costs] = {
 DUPLICATE_ROWS: dict[str, Costs] = {
     "vector_dup": ((F16, BF16, F32, I16, U16, I32, U32), 1, 24, "fill with a scalar"),
 }
-# Start-up of vcadd and vcmax: row sum and row maximum of 64 repeats, fp32 [M PTO].
+# Start-up of vcadd, vcmax and vcmin: measured row sums and row maxima of 64 repeats [M PTO].
 REDUCE_ROWS: dict[str, Costs] = {
-    "vcadd": (F16_F32, 7, 44, "sum of a repeat, as a tree of adjacent pairs"),
-    "vcmax": (F16_F32, 7, 32, "largest of a repeat; NaN wins"),
-    "vcmin": (F16_F32, 7, 32, "smallest of a repeat; NaN wins"),
+    "vcadd": (F16_F32, 7, (47, 44), "sum of a repeat, as a tree of adjacent pairs"),
+    "vcmax": (F16_F32, 7, (33, 32), "largest of a repeat; NaN wins"),
+    "vcmin": (F16_F32, 7, (33, 32), "smallest of a repeat; NaN wins"),
     "vcgadd": (F16_F32, (7, 1), 24, "sum of each block, as a tree of adjacent pairs"),
     "vcgmax": (F16_F32, (7, 1), 24, "largest of each block; NaN wins"),
     "vcgmin": (F16_F32, (7, 1), 24, "smallest of each block; NaN wins"),
@@ -266,15 +269,7 @@ BLOCK_BROADCAST_ROWS: dict[str, Costs] = {
 GATHER_LANES_PER_CYCLE = 5
 GATHER_HEAD = 24
 
-ROUNDINGS = {
-    "": "nearest even where inexact",
-    "r": "nearest even",
-    "f": "floor",
-    "c": "ceiling",
-    "a": "half away from zero",
-    "z": "towards zero",
-}
-ANY_ROUNDING = ("", "r", "f", "c", "a", "z")
+ANY_ROUNDING = tuple(ROUNDINGS)
 STATED_ROUNDING = ANY_ROUNDING[1:]
 EXACT = ("",)
 CASTS: tuple[tuple[DType, DType, tuple[str, ...]], ...] = (
@@ -321,17 +316,20 @@ def instruction(
     return Instruction(mnemonic, Pipe.V, form, dtype, facts, meaning, summary, source)
 
 
+def of_type(costs: PerType, position: int) -> int:
+    return costs[position] if isinstance(costs, tuple) else costs
+
+
 def table(
-    form: Family, rows: dict[str, Costs], meaning: Callable[..., None], variant: int = 0
+    form: Family, rows: dict[str, Costs], meaning: Callable[..., None]
 ) -> Iterator[Instruction]:
-    """The rows of a table, one per dtype."""
-    for name, (dtypes, slope, head, summary) in rows.items():
+    """The rows of a table, one per dtype; the variant is the results per repeat of a reduction."""
+    for name, (dtypes, slopes, heads, summary) in rows.items():
+        results = 8 if name.startswith("vcg") else 1
         for i, dtype in enumerate(dtypes):
-            cycles = slope[i] if isinstance(slope, tuple) else slope
-            results = 8 if name.startswith("vcg") else variant
-            yield instruction(
-                f"{name}.{dtype}", form, dtype, (cycles, 1), head, meaning, summary, None, results
-            )
+            slope, head = (of_type(slopes, i), 1), of_type(heads, i)
+            mnemonic = f"{name}.{dtype}"
+            yield instruction(mnemonic, form, dtype, slope, head, meaning, summary, variant=results)
 
 
 def comparisons() -> Iterator[Instruction]:
@@ -356,7 +354,7 @@ def comparisons() -> Iterator[Instruction]:
 
 
 def casts() -> Iterator[Instruction]:
-    """vconv_*: the variant is the position of the rounding mode in ROUNDINGS."""
+    """vconv_*: the variant is the position of the rounding mode in numerics.MODES."""
     for source, dtype, modes in CASTS:
         for mode in modes:
             yield instruction(
@@ -368,7 +366,7 @@ def casts() -> Iterator[Instruction]:
                 means.cast,
                 f"{source} to {dtype}, {ROUNDINGS[mode]}",
                 source,
-                list(ROUNDINGS).index(mode),
+                ANY_ROUNDING.index(mode),
             )
 
 
@@ -386,7 +384,7 @@ VECTOR: tuple[Instruction, ...] = (
     *casts(),
     *table(SCALAR_BINARY, SCALAR_BINARY_ROWS, means.scalar_binary),
     *table(DUPLICATE, DUPLICATE_ROWS, means.duplicate),
-    *table(REDUCE, REDUCE_ROWS, means.reduce, variant=1),
+    *table(REDUCE, REDUCE_ROWS, means.reduce),
     *comparisons(),
     *table(SELECT, SELECT_ROWS, means.select),
     *table(BLOCK_BROADCAST, BLOCK_BROADCAST_ROWS, means.block_broadcast),
