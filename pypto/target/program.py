@@ -10,6 +10,8 @@ import numpy as np
 from pypto.errors import CompileError
 from pypto.target.clocks import EVENT_PAIRS
 from pypto.target.dtypes import DType
+from pypto.target.instruction import Instruction
+from pypto.target.limits import LimitError, check_fields
 from pypto.target.memory import PIPES, CoreKind, Pipe, Space
 from pypto.target.rows import (
     LINE_COLUMN,
@@ -149,6 +151,10 @@ class Program:
                 return complaint
         if form.row is not None and machine.architecture not in form.row.architectures:
             return f"not an instruction of {machine.name}"
+        if form.row is not None and not mask and form.index("mask_mode") is None:
+            complaint = _limit_complaint(form.row, values, machine)
+            if complaint is not None:
+                return complaint
         return self._pipe_complaint(form, mask, values, machine)
 
     def _parameter_complaint(self, value: int) -> str | None:
@@ -174,6 +180,16 @@ class Program:
     ) -> CompileError:
         text = f"program {self.name}: {message}"
         return CompileError("INVALID_PROGRAM", text, fix=fix, notes=notes)
+
+
+def _limit_complaint(row: Instruction, values: list[int], machine: Soc) -> str | None:
+    """Which rule between the fields of a row without registers is broken, or None."""
+    names = (field.name for field in row.fields)
+    try:
+        check_fields(row, dict(zip(names, values, strict=False)), machine)
+    except LimitError as error:
+        return error.message
+    return None
 
 
 class ProgramBuilder:
