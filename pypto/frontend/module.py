@@ -1,0 +1,93 @@
+"""From a function and the types of its arguments to a module of the tensor level."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
+from xdsl.rewriter import InsertPoint
+
+from pypto.dialects.builder import Builder
+from pypto.dialects.constants import ConstantStore
+from pypto.dialects.locations import to_ir
+from pypto.dialects.types import ir_type
+from pypto.errors import CompileError
+from pypto.frontend.scope import Scope
+from pypto.frontend.source import FunctionSource, function_source
+from pypto.frontend.statements import Statements
+from pypto.frontend.values import describe, is_data
+from pypto.ops.types import TensorType
+
+
+def build_module(
+    function: Callable[..., Any], types: Sequence[Any], *, name: str
+) -> tuple[ModuleOp, ConstantStore]:
+    """Compile a function to ``@main`` of a new module.
+
+    ``types`` has one entry per parameter: a TensorType, or the value of a parameter that is static.
+    The second result holds the bytes of the constants. The module carries ``name``.
+
+    Raises:
+        CompileError: at the line of the function that cannot be compiled.
+    """
+    function = inspect.unwrap(function)
+    source = function_source(function)
+    scope = Scope(function)
+    parameters = list(inspect.signature(function).parameters)
+    tensors = {n: t for n, t in zip(parameters, types, strict=True) if isinstance(t, TensorType)}
+    scope.locals.update(zip(parameters, types, strict=True))
+    block = Block(arg_types=[ir_type(type) for type in tensors.values()])
+    constants = ConstantStore()
+    builder = Builder(InsertPoint.at_end(block), constants, source.definition())
+    for parameter, argument in zip(tensors, block.args, strict=True):
+        argument.name_hint = parameter
+        argument.location = to_ir(parameter_location(source, parameter))
+        scope.locals[parameter] = builder.lift(argument)
+    results = [result.ssa for result in returned(Statements(builder, source, scope), source)]
+    builder.insert(ReturnOp(*results))
+    signature = FunctionType.from_lists(block.arg_types, [result.type for result in results])
+    main = FuncOp("main", signature, Region(block), arg_attrs=argument_names(tensors))
+    main.location = to_ir(source.definition())
+    module = ModuleOp([main], {"pypto.name": StringAttr(name)})
+    return module, constants
+
+
+def returned(statements: Statements, source: FunctionSource) -> list[Any]:
+    """The tensors a function returns: one, or a tuple of them."""
+    value = statements.run()
+    values = list(value) if isinstance(value, tuple | list) else [value]
+    with statements.builder.at(source.definition()):
+        lifted = [statements.lift(item) if is_data(item) else item for item in values]
+    for item in lifted:
+        if not is_data(item):
+            raise CompileError(
+                "BAD_RETURN",
+                f"'{source.name}' returns {describe(item)}, not a tensor",
+                location=source.definition(),
+                fix="return a tensor or a tuple of tensors; pypto.full makes one of a number",
+            )
+    if not lifted:
+        raise CompileError(
+            "BAD_RETURN",
+            f"'{source.name}' returns an empty tuple",
+            location=source.definition(),
+            fix="return at least one tensor",
+        )
+    return lifted
+
+
+def parameter_location(source: FunctionSource, parameter: str) -> Any:
+    """Where a parameter stands in the ``def`` line."""
+    arguments = source.tree.args
+    listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    node = next((one for one in listed if one.arg == parameter), source.tree)
+    return source.location(node)
+
+
+def argument_names(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
+    """The names of the parameters, as attributes that survive printing."""
+    return ArrayAttr(DictionaryAttr({"pypto.name": StringAttr(name)}) for name in names)
