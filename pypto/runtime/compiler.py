@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from pypto.codegen import build_executable
-from pypto.dialects import new_context
+from pypto.dialects.constants import ConstantStore
+from pypto.dialects.context import make_context, print_module
+from pypto.dialects.host import SOC
 from pypto.frontend import build_module
 from pypto.passes.driver import Step, run_pipeline
 from pypto.passes.pipelines import PIPELINES
-from pypto.runtime.text import module_text
 from pypto.target.executable import Executable
 
 if TYPE_CHECKING:
     from pypto.runtime.lazy import Graph
 
-Resources = Mapping[str, np.ndarray]
+LEVELS = ("tensor", "tile", "tik")
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Stage:
 
     module: ModuleOp
     step: Step
-    resources: Resources
+    constants: ConstantStore
 
 
 Observer = Callable[[Stage], None]
@@ -56,10 +56,10 @@ def compile_function(
 ) -> Compilation:
     """Compile a Python function for argument types."""
     start = time.perf_counter()
-    module, resources = build_module(function, types, name=name)
+    module, constants = build_module(function, types, name=name)
     executable = compile_module(
         module,
-        resources,
+        constants,
         soc=soc,
         pipeline=PIPELINES[f"O{opt_level}"],
         observer=observer,
@@ -73,7 +73,64 @@ def compile_graph(graph: Graph, *, soc: str, opt_level: int) -> Compilation:
     from pypto.runtime.graph import build_graph_module
 
     start = time.perf_counter()
-    module, resources = build_graph_module(graph)
+    module, constants = build_graph_module(graph)
     pipeline = PIPELINES[f"O{opt_level}"]
-    executable = compile_module(module, resources, soc=soc, pipeline=pipeline)
+    executable = compile_module(module, constants, soc=soc, pipeline=pipeline)
     return Compilation(executable, time.perf_counter() - start)
+
+
+def compile_module(
+    module: ModuleOp,
+    constants: ConstantStore,
+    *,
+    soc: str,
+    pipeline: str,
+    observer: Observer | None = None,
+    verify_each: bool = False,
+) -> Executable:
+    """Run a pipeline over a module and freeze the result."""
+    module.attributes[SOC] = StringAttr(soc)
+    run_passes(module, constants, pipeline, observer=observer, verify_each=verify_each)
+    return build_executable(module, constants)
+
+
+def run_passes(
+    module: ModuleOp,
+    constants: ConstantStore,
+    pipeline: str,
+    *,
+    observer: Observer | None = None,
+    verify_each: bool = False,
+) -> None:
+    """Run a pipeline over a module in place."""
+
+    def after_pass(changed: ModuleOp, step: Step) -> None:
+        if observer is not None:
+            observer(Stage(changed, step, constants))
+
+    run_pipeline(
+        module, pipeline, make_context(), after_pass=after_pass, verify_each=verify_each
+    )
+
+
+def level_of(module: ModuleOp) -> str:
+    """The lowest level a module has reached."""
+    dialects = {op.name.partition(".")[0] for op in module.walk()}
+    return next((level for level in reversed(LEVELS) if level in dialects), "tensor")
+
+
+class LevelRecorder:
+    """Keeps the text of the module as it enters the tensor level and as it leaves the others."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def __call__(self, stage: Stage) -> None:
+        level = level_of(stage.module)
+        if level != "tensor" or level not in self._texts:
+            self._texts[level] = print_module(stage.module)
+
+    def text(self, level: str) -> str:
+        """The text of a level; the level above where a kernel never reaches it."""
+        reached = LEVELS[: LEVELS.index(level) + 1]
+        return next(self._texts[one] for one in reversed(reached) if one in self._texts)

@@ -40,6 +40,8 @@ class Kernel:
     ``last_profile`` is the profile of the latest call.
     """
 
+    __name__: str
+
     def __init__(
         self,
         function: Callable[..., Any],

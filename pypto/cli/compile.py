@@ -1,0 +1,155 @@
+"""``pyptoc compile``: a kernel or a module to the IR of a level, assembly text or a binary."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from pypto.cli.ir_file import read_ir, write_text
+from pypto.cli.kernel_file import KernelCase, load_cases
+from pypto.cli.observers import make_observer
+from pypto.cli.output import print_json
+from pypto.cli.progress import progress
+from pypto.errors import CompileError
+from pypto.passes.pipelines import PIPELINES
+from pypto.runtime import signature
+from pypto.runtime.compiler import (
+    LevelRecorder,
+    Observer,
+    build_executable,
+    compile_module,
+    level_of,
+)
+from pypto.target.assembly import disassemble
+from pypto.target.container import save
+from pypto.target.executable import Executable
+
+SUFFIXES = {".dvasm": "asm", ".dvbin": "bin", ".mlir": "tik"}
+FILE_NAMES = {"asm": ".dvasm", "bin": ".dvbin"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to write, and how to compile for it."""
+
+    emit: str
+    output: Path | None
+    soc: str
+    opt_level: int
+    dump_ir: Path | None
+    print_after_all: bool
+    print_after: tuple[str, ...]
+    verify_each: bool
+    as_json: bool
+
+    def observer(self, recorder: LevelRecorder, subfolder: str) -> Observer:
+        folder = self.dump_ir
+        if folder is not None and subfolder:
+            folder = folder / subfolder
+        return make_observer(
+            recorder,
+            dump_ir=folder,
+            print_after_all=self.print_after_all,
+            print_after=self.print_after,
+        )
+
+
+def compile_command(
+    target: str,
+    *,
+    emit: str | None,
+    output: Path | None,
+    soc: str,
+    opt_level: int,
+    dump_ir: Path | None,
+    print_after_all: bool,
+    print_after: tuple[str, ...],
+    verify_each: bool,
+    as_json: bool,
+) -> None:
+    """Compile a kernel file or a module and write what ``emit`` names."""
+    request = Request(
+        emit=emit or emit_of(output),
+        output=output,
+        soc=soc,
+        opt_level=opt_level,
+        dump_ir=dump_ir,
+        print_after_all=print_after_all,
+        print_after=print_after,
+        verify_each=verify_each,
+        as_json=as_json,
+    )
+    if target == "-" or target.endswith(".mlir"):
+        recorder = LevelRecorder()
+        with progress(f"compiling {target}"):
+            executable = compile_ir(target, request, recorder)
+        write(executable, recorder, request, Path(target).stem if target != "-" else "stdin")
+        return
+    cases = load_cases(target)
+    if len(cases) > 1 and output is not None:
+        raise CompileError(
+            "SEVERAL_KERNELS",
+            f"{target} has {len(cases)} kernels and -o names one file",
+            fix=f"name one: {target}:{cases[0].name}",
+        )
+    for case in cases:
+        recorder = LevelRecorder()
+        observer = request.observer(recorder, case.name if len(cases) > 1 else "")
+        with progress(f"compiling {case.name}"):
+            executable = compile_case(case, request, observer)
+        write(executable, recorder, request, case.name)
+
+
+def emit_of(output: Path | None) -> str:
+    """What to emit by the suffix of the path, assembly text without one."""
+    if output is None:
+        return "asm"
+    if output.suffix not in SUFFIXES:
+        raise CompileError(
+            "UNKNOWN_SUFFIX",
+            f"the suffix of {output} does not say what to write",
+            fix=f"end the path in {', '.join(SUFFIXES)}, or give --emit",
+        )
+    return SUFFIXES[output.suffix]
+
+
+def compile_case(case: KernelCase, request: Request, observer: Observer) -> Executable:
+    """Compile a kernel for its declared types, else for its example inputs."""
+    kernel = case.kernel.with_options(soc=request.soc, opt_level=request.opt_level)
+    types = signature.declared_types(kernel.function)
+    if types is None:
+        types = signature.bind(kernel.function, case.inputs(), {}).types
+    made = kernel.compile_anew(types, observer, verify_each=request.verify_each)
+    return made.executable
+
+
+def compile_ir(file: str, request: Request, recorder: LevelRecorder) -> Executable:
+    """Compile a module of the tensor level, or freeze one that is already fully lowered."""
+    module, constants = read_ir(file)
+    observer = request.observer(recorder, "")
+    level = level_of(module)
+    if level == "tensor":
+        return compile_module(
+            module,
+            constants,
+            soc=request.soc,
+            pipeline=PIPELINES[f"O{request.opt_level}"],
+            observer=observer,
+            verify_each=request.verify_each,
+        )
+    return build_executable(module, constants)
+
+
+def write(executable: Executable, recorder: LevelRecorder, request: Request, name: str) -> None:
+    """Write what was asked for to the output path, else to stdout."""
+    if request.emit == "bin":
+        path = request.output or Path(f"{name}.dvbin")
+        save(executable, path)
+        print(f"wrote {path}", file=sys.stderr)
+    elif request.emit == "asm":
+        write_text(disassemble(executable), request.output)
+    else:
+        write_text(recorder.text(request.emit), request.output)
+    if request.as_json:
+        print_json({"kernel": name})
