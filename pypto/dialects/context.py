@@ -32,6 +32,11 @@ def _class_from_row(name: str) -> type[Operation] | None:
         from pypto.target.instructions import BY_MNEMONIC
 
         return instruction_class(rest) if rest in BY_MNEMONIC else None
+    if dialect == "pypto":
+        from pypto.dialects.pypto import op_class
+        from pypto.ops import ROWS
+
+        return op_class(rest) if rest in ROWS else None
     return None
 
 
@@ -92,6 +97,12 @@ def _scf() -> Dialect:
     return Scf
 
 
+def _pypto() -> Dialect:
+    from pypto.dialects.pypto import Pypto
+
+    return Pypto
+
+
 def _tile() -> Dialect:
     from pypto.dialects.tile import Tile
 
@@ -115,6 +126,7 @@ _DIALECTS = {
     "func": _func,
     "arith": _arith,
     "scf": _scf,
+    "pypto": _pypto,
     "tile": _tile,
     "tik": _tik,
     "host": _host,

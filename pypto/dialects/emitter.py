@@ -90,6 +90,17 @@ class Emitter:
 
         return self.insert(build(mnemonic, **fields))
 
+    def offset(self, pointer: SSAValue, count: Index) -> SSAValue:
+        """The pointer ``count`` bytes further on."""
+        count = folded(count)
+        if count == 0:
+            return pointer
+        return self.value(tik.OffsetOp, pointer, self.index(count))
+
+    def slot(self, buffer: SSAValue, number: Index = 0) -> SSAValue:
+        """Acquires a slot of a local buffer: the address of slot ``number``."""
+        return self.value(tik.SlotOp, buffer, self.index(number))
+
     @contextmanager
     def at(self, point: InsertPoint, location: LocationAttr | None = None) -> Iterator[None]:
         """Works at another place, then comes back."""

@@ -27,9 +27,9 @@ from xdsl.utils.exceptions import VerifyException
 from pypto.dialects.scalars import wrap
 from pypto.dialects.text import number_text, parse_optional_number
 from pypto.dialects.tik import PointerType
-from pypto.target.dtypes import DType
 from pypto.target.instruction import Field, Instruction, Kind
 from pypto.target.instructions import BY_MNEMONIC
+from pypto.target.rows import scalar_bits, scalar_value
 
 PREFIX = "tik."
 
@@ -108,7 +108,7 @@ class InstructionOp(IRDLOperation):
         fields: dict[str, int | float | SSAValue] = {}
         for field, value in self.items():
             if field.kind is Kind.SCALAR and isinstance(value, int):
-                value = decode_scalar(self.row.dtype, value)
+                value = scalar_value(value, self.row.dtype)
             fields[field.name] = value
         copy = type(self)(**(fields | changes))
         copy.location = self.location
@@ -125,7 +125,7 @@ class InstructionOp(IRDLOperation):
             if isinstance(value, SSAValue):
                 printer.print_operand(value)
             elif field.kind is Kind.SCALAR:
-                printer.print_string(number_text(decode_scalar(self.row.dtype, value)))
+                printer.print_string(number_text(scalar_value(value, self.row.dtype)))
             else:
                 printer.print_string(str(value))
         printer.print_op_attributes(self.attributes)
@@ -190,33 +190,11 @@ def operand_type(field: Field) -> PointerType | IndexType:
 
 
 def _encode(row: Instruction, field: Field, value: int | float) -> int:
-    if field.kind is Kind.SCALAR:
-        return encode_scalar(row.dtype, value)
+    if field.kind is Kind.SCALAR and row.dtype.is_float:
+        return scalar_bits(value, row.dtype)
     if isinstance(value, float):
         raise ValueError(f"{row.mnemonic}: field {field.name} is an integer, not {value}")
     return wrap(value)
-
-
-def encode_scalar(dtype: DType, value: int | float) -> int:
-    """The bits of a number as one element of ``dtype``; integers stay as they are."""
-    if not dtype.is_float:
-        if isinstance(value, float):
-            raise ValueError(f"a scalar of {dtype} is an integer, not {value}")
-        return value
-    import numpy as np
-
-    with np.errstate(over="ignore"):
-        element = np.asarray(value, dtype=np.float64).astype(dtype.numpy)
-    return int(element.view(f"u{dtype.bytes}"))
-
-
-def decode_scalar(dtype: DType, bits: int) -> int | float:
-    """The number whose bits ``encode_scalar`` gives."""
-    if not dtype.is_float:
-        return bits
-    import numpy as np
-
-    return float(np.asarray(bits, dtype=f"u{dtype.bytes}").view(dtype.numpy))
 
 
 def _verify_field(row: Instruction, field: Field, value: int | SSAValue) -> None:
