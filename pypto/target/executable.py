@@ -131,11 +131,16 @@ class Executable:
         for program in self.programs:
             program.validate(machine)
         self._validate_constants()
-        for number, buffer in enumerate(self.buffers):
-            self._validate_buffer(number, buffer)
         for role, numbers in ((Role.INPUT, self.inputs), (Role.RESULT, self.results)):
             for number in numbers:
                 self._require_buffer(number, f"{role} list")
+                if self.buffers[number].role is not role:
+                    buffer = self.buffers[number]
+                    raise _invalid(
+                        f"{role} list names buffer {number} ({buffer.name}) of role {buffer.role}"
+                    )
+        for number, buffer in enumerate(self.buffers):
+            self._validate_buffer(f"buffer {number} ({buffer.name})", buffer)
         for number, step in enumerate(self.steps):
             self._validate_step(f"step {number}", step, machine)
 
@@ -147,26 +152,24 @@ class Executable:
                     fix="store constants as one-dimensional uint8 arrays",
                 )
 
-    def _validate_buffer(self, number: int, buffer: Buffer) -> None:
-        where = f"buffer {number} ({buffer.name})"
+    def _validate_buffer(self, where: str, buffer: Buffer) -> None:
         for extent in buffer.shape:
             self._validate_extent(extent, where)
         static = all(isinstance(extent, int) for extent in buffer.shape)
-        needed = buffer.byte_count(()) if static else 0
         least = prod(e for e in buffer.shape if isinstance(e, int)) * buffer.dtype.bytes
         if buffer.bytes is not None and static and buffer.bytes < least:
             raise _invalid(f"{where} holds {buffer.bytes} bytes, its shape needs {least}")
         if buffer.offset is not None and buffer.role is not Role.TEMPORARY:
-            raise _invalid(f"{where} is a {buffer.role} and has a planned offset")
+            raise _invalid(f"{where} of role {buffer.role} has a planned offset")
         if (buffer.constant is not None) != (buffer.role is Role.CONSTANT):
-            raise _invalid(f"{where} is a {buffer.role} with constant key {buffer.constant!r}")
+            raise _invalid(f"{where} of role {buffer.role} has constant key {buffer.constant!r}")
         if buffer.constant is None:
             return
         if buffer.constant not in self.constants:
             raise _invalid(f"{where} names constant {buffer.constant}, which is not there")
         size = self.constants[buffer.constant].size
-        if size != needed:
-            raise _invalid(f"{where} needs {needed} bytes, constant {buffer.constant} has {size}")
+        if not static or size != buffer.byte_count(()):
+            raise _invalid(f"{where} needs {least} bytes, constant {buffer.constant} has {size}")
 
     def _validate_extent(self, extent: int | Dim, where: str) -> None:
         if isinstance(extent, int):
@@ -177,9 +180,7 @@ class Executable:
             raise _invalid(
                 f"{where} takes an extent of input {extent.input} of {len(self.inputs)} inputs"
             )
-        source = self.inputs[extent.input]
-        self._require_buffer(source, where)
-        rank = len(self.buffers[source].shape)
+        rank = len(self.buffers[self.inputs[extent.input]].shape)
         if not 0 <= extent.axis < rank:
             raise _invalid(
                 f"{where} takes axis {extent.axis} of input {extent.input} of rank {rank}"
