@@ -1,0 +1,162 @@
+"""virtual -> placed: an address for every buffer of a kernel.
+
+A buffer with one slot that only the vector pipe touches may share its bytes with others that are
+alive at other times: one barrier orders them. All other buffers have bytes of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import Block, Operation
+
+from pypto.dialects import tik
+from pypto.dialects.locations import source_of
+from pypto.dialects.tik_instructions import InstructionOp
+from pypto.errors import CompileError
+from pypto.passes.base import Pass
+from pypto.passes.tik.kernels import kernels_at, mark_stage, soc_of
+from pypto.passes.tik.packing import Interval, extent, pack
+from pypto.target.memory import Pipe, Space
+from pypto.target.soc import Soc
+
+# Start of a buffer, bytes: what the instructions that use the space demand.
+ALIGNMENT: dict[Space, int] = {
+    Space.L1: 512,
+    Space.L0A: 512,
+    Space.L0B: 512,
+    Space.L0C: 1024,
+    Space.UB: 32,
+    Space.BT: 64,
+    Space.FB: 128,
+}
+
+
+@dataclass(frozen=True)
+class PlaceBuffers(Pass):
+    """Give every local buffer an address within the memory of its core."""
+
+    name = "place-buffers"
+    exact: ClassVar[bool] = True
+    requires: ClassVar[str] = "buffers without addresses, allocated in the entry block"
+    ensures: ClassVar[str] = "every buffer lies in usable memory; no two overlap while in use"
+
+    def apply(self, context: Context, module: ModuleOp) -> None:
+        soc = soc_of(module)
+        for kernel in kernels_at(module, tik.Stage.VIRTUAL):
+            _place(kernel, soc)
+            mark_stage(kernel, tik.Stage.PLACED)
+
+
+def _place(kernel: func.FuncOp, soc: Soc) -> None:
+    lives = _Lives(kernel)
+    spaces: dict[Space, list[tik.AllocOp]] = {}
+    for op in kernel.body.block.ops:
+        if isinstance(op, tik.AllocOp):
+            spaces.setdefault(op.space, []).append(op)
+    for space, allocations in spaces.items():
+        align = ALIGNMENT[space]
+        for op in allocations:
+            op.bytes = IntegerAttr(-(-op.slot_bytes // align) * align, i64)
+        intervals = [lives.interval(op) for op in allocations]
+        offsets = pack(intervals, align)
+        needed = extent(intervals, offsets)
+        if needed > soc.usable[space]:
+            raise _too_large(kernel, space, needed, soc, allocations)
+        for op, offset in zip(allocations, offsets, strict=True):
+            op.address = IntegerAttr(offset, i64)
+
+
+def _too_large(
+    kernel: func.FuncOp, space: Space, needed: int, soc: Soc, allocations: list[tik.AllocOp]
+) -> CompileError:
+    largest = sorted(allocations, key=lambda op: -op.slot_bytes * op.slot_count)[:8]
+    buffers = [f"{op.label.data}: {op.slot_count} x {op.slot_bytes} bytes" for op in largest]
+    return CompileError(
+        "LOCAL_MEMORY_EXHAUSTED",
+        f"kernel {kernel.sym_name.data} wants {needed} bytes of {space}; {soc.name} has"
+        f" {soc.usable[space]}",
+        location=source_of(kernel),
+        notes=(f"largest buffers: {', '.join(buffers)}",),
+        fix="use smaller tiles or fewer slots, or split the kernel",
+    )
+
+
+class _Lives:
+    """When the buffers of a kernel are in use, in positions of the program text."""
+
+    def __init__(self, kernel: func.FuncOp) -> None:
+        self.kernel = kernel
+        self.position: dict[Operation, int] = {}
+        self.end: dict[Operation, int] = {}
+        self.users: dict[tik.AllocOp, list[Operation]] = {}
+        self.shared: set[tik.AllocOp] = set()
+        self._number(kernel.body.block)
+        self._collect()
+
+    def _number(self, block: Block) -> None:
+        for op in block.ops:
+            self.position[op] = len(self.position)
+            for region in op.regions:
+                for inner in region.blocks:
+                    self._number(inner)
+            self.end[op] = len(self.position) - 1
+
+    def _collect(self) -> None:
+        pipes: dict[tik.AllocOp, set[Pipe]] = {}
+        for op in self.position:
+            if isinstance(op, tik.SlotOp):
+                self.users.setdefault(op.allocation, []).append(op)
+            elif isinstance(op, InstructionOp):
+                for _, pointer in op.address_fields():
+                    slot = tik.slot_of(pointer)
+                    if slot is not None:
+                        self.users.setdefault(slot.allocation, []).append(op)
+                        pipes.setdefault(slot.allocation, set()).add(op.row.pipe)
+        self.shared = {
+            op for op, found in pipes.items() if found == {Pipe.V} and op.slot_count == 1
+        }
+
+    def interval(self, allocation: tik.AllocOp) -> Interval:
+        """From the first use to the last; a loop that holds only some of them counts whole."""
+        size = allocation.slot_bytes * allocation.slot_count
+        users = self.users.get(allocation, [])
+        if allocation not in self.shared or not users:
+            return Interval(0, len(self.position), size)
+        block = _common_block(users)
+        spans = [_child(op, block) for op in users]
+        return Interval(
+            min(self.position[op] for op in spans), max(self.end[op] for op in spans), size
+        )
+
+
+def _ancestors(op: Operation) -> Iterator[Block]:
+    block = op.parent
+    while block is not None:
+        yield block
+        parent = block.parent_op()
+        block = None if parent is None else parent.parent
+
+
+def _common_block(operations: list[Operation]) -> Block:
+    """The innermost block that contains all operations."""
+    common = list(_ancestors(operations[0]))
+    for op in operations[1:]:
+        mine = set(_ancestors(op))
+        common = [block for block in common if block in mine]
+    return common[0]
+
+
+def _child(op: Operation, block: Block) -> Operation:
+    """The operation of ``block`` that is or contains ``op``."""
+    while op.parent is not block:
+        parent = op.parent_op()
+        if parent is None:
+            raise CompileError("INVALID_IR", f"{op.name} stands outside of its kernel")
+        op = parent
+    return op
