@@ -27,6 +27,7 @@ MODES = tuple(ROUNDINGS)
 APPROXIMATE_MASK = np.uint32(0xFFFF8000)
 
 
+@np.errstate(all="ignore")
 def round_integral(values: np.ndarray, mode: str) -> np.ndarray:
     """Float values rounded to integers by ``mode``; the result is float64 or the given type."""
     if mode == "f":
@@ -41,6 +42,7 @@ def round_integral(values: np.ndarray, mode: str) -> np.ndarray:
     return np.rint(values)
 
 
+@np.errstate(all="ignore")
 def to_integer(values: np.ndarray, dtype: DType, mode: str = "r") -> np.ndarray:
     """Floats to integers: rounded, saturated to the range; NaN becomes 0."""
     limits = np.iinfo(dtype.numpy)
@@ -57,12 +59,13 @@ def narrow_integer(values: np.ndarray, dtype: DType) -> np.ndarray:
     return np.clip(values, limits.min, limits.max).astype(dtype.numpy)
 
 
+@np.errstate(all="ignore")
 def nearest(values: np.ndarray, dtype: DType) -> np.ndarray:
     """Numbers to a float type, to nearest even; overflow gives infinity."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(dtype.numpy)
+    return values.astype(dtype.numpy)
 
 
+@np.errstate(all="ignore")
 def to_float(values: np.ndarray, dtype: DType, mode: str = "r") -> np.ndarray:
     """A row of numbers to a float type, rounded by ``mode``; overflow as IEEE has it."""
     result = nearest(values, dtype)
@@ -80,8 +83,7 @@ def to_float(values: np.ndarray, dtype: DType, mode: str = "r") -> np.ndarray:
         return inner
     near = exact(inner, whole)
     outer = np.where(near == source, inner, away_from_zero(inner))
-    with np.errstate(invalid="ignore"):
-        tie = abs(source) - abs(near) == abs(exact(outer, whole)) - abs(source)
+    tie = abs(source) - abs(near) == abs(exact(outer, whole)) - abs(source)
     return np.where(tie, outer, result)
 
 

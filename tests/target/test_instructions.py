@@ -1,0 +1,450 @@
+"""One property for every row of the table: what it declares is what it touches.
+
+Reads are declared: memories that agree there give the same results. Writes are declared, and
+every declared byte is written unless the field says it clobbers (masked lanes, parts of
+fractals).
+"""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pypto.target.instruction import UNBOUNDED, Access, Instruction, Kind, byte_ranges
+from pypto.target.instructions import BY_MNEMONIC, DATA_OPCODE_BASE, INSTRUCTIONS, OPCODES
+from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS
+from pypto.target.instructions.vector_footprint import lanes_per_repeat
+from pypto.target.limits import check_fields
+from pypto.target.memory import SPACES, Space
+from pypto.target.soc import soc
+
+AREA = 8192  # bytes between the operands of a sampled instruction
+MEMORY = 5 * AREA
+
+Values = dict[str, int]
+Memories = dict[Space, np.ndarray]
+
+
+class Draw:
+    """Random small legal fields for one row."""
+
+    def __init__(self, row: Instruction, seed: int) -> None:
+        self.row = row
+        self.random = np.random.default_rng([seed, zlib.crc32(row.mnemonic.encode())])
+        self.areas = 0
+        self.partial = False  # the mask has holes
+
+    def number(self, low: int, high: int) -> int:
+        return int(self.random.integers(low, high + 1))
+
+    def choose(self, *options: Any) -> Any:
+        return options[self.number(0, len(options) - 1)]
+
+    def area(self, align: int = 32) -> int:
+        """An address in an area of its own."""
+        self.areas += 1
+        return (self.areas - 1) * AREA + self.number(0, 3) * align
+
+    def mask(self) -> Values:
+        """Every kind of mask: all lanes, a prefix, holes, a count."""
+        kind = self.choose("all", "prefix", "holes", "count", "count")
+        lanes = lanes_per_repeat(self.row.facts)
+        if kind == "count":
+            count = self.number(0, 3 * lanes)
+            return {"mask_mode": 1, "mask_high": 0, "mask_low": count}
+        bits = {"all": 2**128 - 1, "prefix": 2 ** self.number(0, lanes) - 1}.get(kind)
+        if bits is None:
+            bits = int.from_bytes(self.random.bytes(16), "little")
+            self.partial = True
+        high, low = signed(bits >> 64), signed(bits & (2**64 - 1))
+        return {"mask_mode": 0, "mask_high": high, "mask_low": low}
+
+    def strides(self, *operands: str) -> Values:
+        """Block and repeat strides; the first operand is the destination."""
+        values = {}
+        for position, name in enumerate(operands):
+            contiguous = self.choose(True, False)
+            values[f"{name}_block"] = 1 if contiguous else self.number(position == 0, 3)
+            values[f"{name}_repeat"] = 8 if contiguous else self.number(0, 24)
+        return values
+
+    def repeat(self) -> int:
+        return self.number(0, 4)
+
+    def scalar(self) -> int:
+        return self.number(0, 2 ** min(32, 8 * self.row.dtype.bytes) - 1)
+
+
+def signed(bits: int) -> int:
+    return bits - 2**64 if bits >= 2**63 else bits
+
+
+def binary(d: Draw) -> Values:
+    source, other = d.area(), d.area()
+    return {
+        "src0": source,
+        "src1": other,
+        "dst": d.choose(d.area(), source),
+        "repeat": d.repeat(),
+        **d.choose(d.strides("dst", "src0", "src1"), {}),
+        **d.mask(),
+    }
+
+
+def unary(d: Draw) -> Values:
+    return {
+        "dst": d.area(),
+        "src": d.area(),
+        "repeat": d.repeat(),
+        **d.strides("dst", "src"),
+        **d.mask(),
+    }
+
+
+def scalar_binary(d: Draw) -> Values:
+    shift = d.row.op_name in ("vshl", "vshr")
+    return {**unary(d), "scalar": d.number(0, 40) if shift else d.scalar()}
+
+
+def duplicate(d: Draw) -> Values:
+    values = {"dst": d.area(), "scalar": d.scalar(), "repeat": d.repeat()}
+    return {**values, **d.strides("dst"), **d.mask()}
+
+
+def reduce(d: Draw) -> Values:
+    strides = d.strides("dst", "src")
+    del strides["dst_block"]
+    strides["dst_repeat"] = d.number(1, 3)
+    values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat()}
+    return {**values, **strides, **d.mask()}
+
+
+def compare(d: Draw) -> Values:
+    values = {"dst": d.area(), "src0": d.area(), "src1": d.area(), "repeat": d.repeat()}
+    return {**values, **d.strides("dst", "src0", "src1")}
+
+
+def compare_scalar(d: Draw) -> Values:
+    values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat(), "scalar": d.scalar()}
+    return {**values, **d.strides("dst", "src")}
+
+
+def select(d: Draw) -> Values:
+    return {**binary(d), "mask": d.area()}
+
+
+def block_broadcast(d: Draw) -> Values:
+    values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat()}
+    return {**values, **d.strides("dst")}
+
+
+def gather(d: Draw) -> Values:
+    values = {"dst": d.area(), "offsets": d.area(), "base": d.area(1), "repeat": d.repeat()}
+    return {**values, "dst_repeat": d.number(8, 20), **d.mask()}
+
+
+def copy_in(d: Draw) -> Values:
+    most = 32 // d.row.dtype.bytes
+    return {
+        "dst": d.area(),
+        "src": d.area(1),
+        "bursts": d.number(0, 4),
+        "length": d.number(0, 40) * d.row.dtype.bytes,
+        "left": d.choose(0, d.number(0, most)),
+        "right": d.choose(0, d.number(0, most)),
+        "src_gap": d.number(0, 50),
+        "dst_gap": d.number(0, 3),
+        "pad_value": d.scalar(),
+    }
+
+
+def copy_out(d: Draw) -> Values:
+    return {
+        "dst": d.area(1),
+        "src": d.area(),
+        "bursts": d.number(0, 4),
+        "length": d.number(0, 80),
+        "src_gap": d.number(0, 3),
+        "dst_gap": d.number(0, 50),
+    }
+
+
+def copy_ub(d: Draw) -> Values:
+    sizes = {"bursts": d.number(0, 4), "length": d.number(0, 5)}
+    gaps = {"src_gap": d.number(0, 3), "dst_gap": d.number(0, 3)}
+    return {"dst": d.area(), "src": d.area(), **sizes, **gaps}
+
+
+def nd2nz(d: Draw) -> Values:
+    rows, columns = d.number(0, 20), d.number(0, 50)
+    return {
+        "dst": d.area(),
+        "src": d.area(1),
+        "rows": rows,
+        "columns": columns,
+        "src_row_stride": columns + d.number(1, 9),
+        "dst_column_stride": rows + d.number(1, 5),
+        "dst_row_stride": 1,
+    }
+
+
+def load2d(d: Draw) -> Values:
+    return {
+        "dst": d.area(512),
+        "src": d.area(),
+        "index": d.number(0, 2),
+        "repeat": d.number(0, 4),
+        "src_stride": d.number(0, 2),
+        "dst_gap": d.number(0, 1),
+        "transpose": d.number(0, 1) if d.row.dtype.bytes == 2 else 0,
+    }
+
+
+def load2d_transpose(d: Draw) -> Values:
+    values = load2d(d)
+    del values["transpose"]
+    fractal_gap = d.number(0, 1)
+    return {**values, "dst_gap": 2 + fractal_gap, "dst_fractal_gap": fractal_gap, "src_stride": 1}
+
+
+def mad(d: Draw) -> Values:
+    return {
+        "c": 1024 * d.number(0, 2),
+        "a": 512 * d.number(0, 2),
+        "b": 512 * d.number(0, 2),
+        "m": d.number(0, 40),
+        "k": d.number(0, 40),
+        "n": d.number(0, 40),
+        "k_align": d.number(0, 1) if d.row.source_dtype.bytes == 4 else 0,
+        "c_init": d.number(0, 1),
+    }
+
+
+def fixpipe(d: Draw) -> Values:
+    rows, nd = d.number(0, 20), d.number(0, 1)
+    columns = d.number(0, 40) if nd else 16 * d.number(0, 2)
+    return {
+        "dst": d.area(1),
+        "src": d.area(64),
+        "n": columns,
+        "m": rows,
+        "dst_stride": columns + d.number(0, 5) if nd else 2 * rows + d.number(0, 3),
+        "src_stride": rows + d.number(0, 5),
+        "relu": d.number(0, 1),
+        "nz2nd": nd,
+    }
+
+
+SAMPLERS: dict[str, Callable[[Draw], Values]] = {
+    "binary": binary,
+    "unary": unary,
+    "scalar_binary": scalar_binary,
+    "duplicate": duplicate,
+    "reduce": reduce,
+    "compare": compare,
+    "compare_scalar": compare_scalar,
+    "select": select,
+    "block_broadcast": block_broadcast,
+    "gather": gather,
+    "copy_in": copy_in,
+    "copy_out": copy_out,
+    "copy_ub": copy_ub,
+    "nd2nz": nd2nz,
+    "load2d_a": load2d,
+    "load2d_b": load2d,
+    "load2dt_a": load2d_transpose,
+    "load2dt_b": load2d_transpose,
+    "mad": mad,
+    "fixpipe": fixpipe,
+}
+
+
+def ranges(access: Access) -> list[tuple[int, int]]:
+    if access.length == UNBOUNDED:
+        return [(access.start, MEMORY)]
+    return list(byte_ranges(access))
+
+
+def declared(row: Instruction, fields: Any) -> tuple[Memories, Memories, Memories]:
+    """Per space, which bytes are read, written, and written but perhaps kept."""
+    maps = tuple({s: np.zeros(MEMORY, bool) for s in SPACES} for _ in range(3))
+    reads, writes, loose = maps
+    addresses = [f for f in row.fields if f.kind is Kind.ADDRESS]
+    footprint = row.family.footprint(fields, row.facts)
+    for field, access in zip(addresses, footprint, strict=True):
+        assert field.space is not None
+        for start, stop in ranges(access):
+            if "r" in field.role:
+                reads[field.space][start:stop] = True
+            if "w" in field.role:
+                writes[field.space][start:stop] = True
+                loose[field.space][start:stop] |= field.clobbers
+    return reads, writes, loose
+
+
+def random_memories(draw: Draw, fields: Any) -> Memories:
+    memories = {space: draw.random.integers(0, 256, MEMORY, np.uint8) for space in SPACES}
+    if draw.row.family.name == "gather":
+        count = (MEMORY - fields.offsets) // 4
+        offsets = draw.random.integers(0, MEMORY - fields.base - 4, count).astype(np.uint32)
+        stop = fields.offsets + 4 * count
+        memories[Space.UB][fields.offsets : stop] = offsets.view(np.uint8)
+    return memories
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("row", INSTRUCTIONS, ids=lambda row: row.mnemonic)
+def test_an_instruction_touches_what_it_declares(row: Instruction, seed: int) -> None:
+    draw = Draw(row, seed)
+    fields = row.family.make(**SAMPLERS[row.family.name](draw))
+    check_fields(row, fields, soc())
+    reads, writes, loose = declared(row, fields)
+    first = random_memories(draw, fields)
+    second = {s: np.where(reads[s], first[s], first[s] ^ 0xFF) for s in SPACES}
+    before = [{s: m.copy() for s, m in memory.items()} for memory in (first, second)]
+    row.meaning(first, fields, row)
+    row.meaning(second, fields, row)
+    for space in SPACES:
+        for old, new in zip(before, (first, second), strict=True):
+            changed = old[space] != new[space]
+            assert not np.any(changed & ~writes[space]), f"writes beyond its footprint in {space}"
+        same = first[space] == second[space]
+        kept = (before[0][space] == first[space]) & (before[1][space] == second[space])
+        may_keep = loose[space] & (draw.partial or row.family.name == "mad")
+        wrong = writes[space] & ~(same | (may_keep & kept))
+        assert not np.any(wrong), f"depends on undeclared bytes, or leaves some, in {space}"
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "mnemonic",
+    [
+        "vadd.i32",
+        "vnot.u16",
+        "vcopy.u32",
+        "vconv_i322i64",
+        "vbrcb.u16",
+        "copy_gm_to_ubuf_align.b8",
+        "copy_ubuf_to_gm_align.b16",
+        "copy_ubuf_to_ubuf.b32",
+        "copy_gm_to_cbuf_multi_nd2nz.b16",
+        "load_cbuf_to_cb.b16",
+        "load_cbuf_to_ca_transpose.b32",
+        "copy_matrix_cc_to_gm.f32",
+    ],
+)
+def test_every_declared_read_matters(mnemonic: str, seed: int) -> None:
+    """Rows that lose no bit of what they read: a change of any declared byte shows."""
+    row = BY_MNEMONIC[mnemonic]
+    draw = Draw(row, seed)
+    values = SAMPLERS[row.family.name](draw)
+    apart = {"dst_repeat": 32, "dst_block": 1, "relu": 0}
+    values |= {name: n for name, n in apart.items() if name in values}
+    if values.get("mask_mode") == 0:
+        values |= {"mask_high": -1, "mask_low": -1}
+    if "src1" in values:
+        values["dst"] = 4 * AREA
+    fields = row.family.make(**values)
+    reads, _, _ = declared(row, fields)
+    first = random_memories(draw, fields)
+    for space in SPACES:
+        places = np.flatnonzero(reads[space])
+        for place in draw.random.choice(places, min(len(places), 20), replace=False):
+            one = {s: m.copy() for s, m in first.items()}
+            two = {s: m.copy() for s, m in first.items()}
+            two[space][place] ^= 1
+            row.meaning(one, fields, row)
+            row.meaning(two, fields, row)
+            differing = sum(int(np.sum(one[s] != two[s])) for s in SPACES)
+            assert differing > 1 or one[space][place] == two[space][place]
+
+
+def test_every_family_has_a_sampler() -> None:
+    assert {row.family.name for row in INSTRUCTIONS} == set(SAMPLERS)
+
+
+def test_opcodes_are_distinct_and_scalars_come_first() -> None:
+    assert len(set(OPCODES.values())) == len(OPCODES) == len(SCALARS) + len(INSTRUCTIONS)
+    assert [OPCODES[s.mnemonic] for s in SCALARS] == list(range(len(SCALARS)))
+    assert all(OPCODES[row.mnemonic] >= DATA_OPCODE_BASE for row in INSTRUCTIONS)
+
+
+def test_fields_fit_a_program_row_and_name_known_registers() -> None:
+    for row in INSTRUCTIONS:
+        assert len(row.fields) <= 20
+        assert row.family.tuple_type._fields == tuple(f.name for f in row.fields)
+        assert {f.state for f in row.fields if f.state} <= set(STATE_REGISTERS)
+        fields = row.family.make(**SAMPLERS[row.family.name](Draw(row, 0)))
+        assert pickle.loads(pickle.dumps(fields)) == fields
+
+
+def cycles(mnemonic: str, **values: int) -> tuple[int, int]:
+    row = BY_MNEMONIC[mnemonic]
+    return row.family.cycles(row.family.make(**values), row.facts, soc().numbers)
+
+
+def test_lone_mads_take_the_measured_cycles() -> None:
+    addresses = {"c": 0, "a": 0, "b": 0}
+    assert cycles("mad.f16", **addresses, m=40, k=50, n=60)[1] == 54
+    assert cycles("mad.f16", **addresses, m=128, k=128, n=64)[1] == 262
+    assert cycles("mad.f32", **addresses, m=120, k=110, n=50)[1] == 902
+
+
+def test_chains_of_eight_mads_take_the_measured_cycles() -> None:
+    addresses = {"c": 0, "a": 0, "b": 0}
+    long = 8 * cycles("mad.f16", **addresses, m=128, k=64, n=256)[0]
+    short = 8 * cycles("mad.f16", **addresses, m=128, k=64, n=128)[0]
+    assert long == pytest.approx(4217, rel=0.003)
+    assert short == pytest.approx(2172, rel=0.006)
+
+
+@pytest.mark.parametrize("repeat", [1, 64, 255])
+@pytest.mark.parametrize(
+    ("mnemonic", "slope", "head"),
+    [
+        ("vmuls.f32", 1, 26),
+        ("vmaxs.f32", 1, 23),
+        ("vexp.f32", 2, 31),
+        ("vln.f32", 2, 33),
+        ("vcadd.f32", 7, 44),
+        ("vcmax.f16", 7, 33),
+    ],
+)
+def test_vector_operations_take_the_measured_cycles(
+    mnemonic: str, slope: int, head: int, repeat: int
+) -> None:
+    needed = {f.name: 0 for f in BY_MNEMONIC[mnemonic].fields if f.default is None}
+    expected = slope * repeat + head
+    assert cycles(mnemonic, **(needed | {"repeat": repeat})) == (expected, expected)
+
+
+def test_count_mode_takes_the_cycles_of_its_repeats() -> None:
+    addresses = {"dst": 0, "src0": 0, "src1": 0}
+    assert cycles("vadd.f32", **addresses, repeat=64) == (88, 88)
+    assert cycles("vadd.f32", **addresses, mask_mode=1, mask_low=4095) == (88, 88)
+    assert cycles("vadd.f32", **addresses, mask_mode=1, mask_low=0) == (1, 1)
+
+
+def test_load2d_moves_at_the_rate_of_its_port() -> None:
+    assert cycles("load_cbuf_to_ca.b16", dst=0, src=0, repeat=10) == (20, 48)
+    assert cycles("load_cbuf_to_cb.b16", dst=0, src=0, repeat=10) == (40, 68)
+    assert cycles("load_cbuf_to_ca_transpose.b32", dst=0, src=0, repeat=10) == (40, 68)
+
+
+def test_copies_and_fixpipe_take_port_or_start_up() -> None:
+    tiny = cycles("copy_gm_to_ubuf_align.b16", dst=0, src=0, length=128)
+    assert tiny == (20, 20 + 214)
+    assert cycles("copy_gm_to_ubuf_align.b16", dst=0, src=0, length=6700)[0] == 100
+    narrow = cycles(
+        "copy_matrix_cc_to_gm.f32f16", dst=0, src=0, n=16, m=100, dst_stride=16, src_stride=112
+    )
+    wide = cycles(
+        "copy_matrix_cc_to_gm.f32", dst=0, src=0, n=256, m=118, dst_stride=256, src_stride=128
+    )
+    assert narrow[0] == 164 + 445
+    assert wide[0] == 164 + 1024
