@@ -20,7 +20,8 @@ RANDOM = np.random.default_rng(11)
 def numbers(dtype: DType) -> list[float]:
     """All finite values of a two-byte float type, in order."""
     codes = np.arange(65536, dtype=np.uint16).view(dtype.numpy)
-    return sorted({float(v) for v in codes[np.isfinite(codes)]})
+    with np.errstate(invalid="ignore"):
+        return sorted({float(v) for v in codes[np.isfinite(codes)]})
 
 
 def rounded(value: Fraction, dtype: DType, mode: str) -> float:
