@@ -44,7 +44,7 @@ SPACES: tuple[Space, ...] = tuple(Space)
 PIPES: tuple[Pipe, ...] = tuple(Pipe)
 LOCAL_SPACES: tuple[Space, ...] = SPACES[1:]
 
-# hardware.md §2.2, column 2201 (split cores): source, destination -> pipe that moves.
+# Split cores (2201) [V asc-devkit architecture guide]: (source, destination) -> pipe that moves.
 SPLIT_PATHS: dict[tuple[Space, Space], Pipe] = {
     (Space.GM, Space.L1): Pipe.MTE2,
     (Space.GM, Space.L0A): Pipe.MTE2,
