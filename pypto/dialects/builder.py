@@ -24,7 +24,7 @@ from pypto.errors import CompileError, SourceLocation
 from pypto.ops import ROWS, Operator
 from pypto.ops.numpy_evaluator import tensor_type_of
 from pypto.ops.types import TensorType
-from pypto.ops.value import Evaluator, Tensor
+from pypto.ops.value import Evaluator, Tensor, using
 
 Location: TypeAlias = SourceLocation | LocationAttr | None
 
@@ -46,10 +46,8 @@ class _IrEvaluator(Evaluator):
         self._builder = builder
 
     def lift(self, operand: Any) -> Tensor:
-        if isinstance(operand, SSAValue):
-            return IrTensor(self, operand)
-        if hasattr(operand, "__array__"):
-            return IrTensor(self, self._builder.constant(operand))
+        if isinstance(operand, SSAValue) or hasattr(operand, "__array__"):
+            return self._builder.lift(operand)
         return super().lift(operand)
 
     def evaluate(
@@ -79,12 +77,16 @@ class Builder:
 
     @contextlib.contextmanager
     def at(self, location: Location) -> Iterator[None]:
-        """Operations made inside, and errors, carry ``location``; None leaves it as it is."""
+        """Operators called inside are built here; operations and errors carry ``location``.
+
+        None leaves the location as it is.
+        """
         before = self._location
         if location is not None:
             self._location = _ir_location(location)
         try:
-            yield
+            with using(self._evaluator):
+                yield
         except CompileError as error:
             if error.location is None:
                 precise = isinstance(location, SourceLocation)
@@ -133,15 +135,18 @@ class Builder:
                 return self.apply(ROWS["full"], (), attributes)
             return self.insert(ConstantOp(self.constants.add(array), ir_type(tensor))).results[0]
 
-    def tensor(self, value: SSAValue) -> IrTensor:
-        """A value as operator bodies see it; Python operators on it build operations here."""
-        return IrTensor(self._evaluator, value)
+    def lift(self, value: Any) -> IrTensor:
+        """A value or an array as operator bodies see it: operators on it are built here."""
+        if isinstance(value, IrTensor):
+            return value
+        ssa = value if isinstance(value, SSAValue) else self.constant(value)
+        return IrTensor(self._evaluator, ssa)
 
     def expand(self, op: TensorOperation) -> tuple[SSAValue, ...]:
         """Run the body of a composite, or the recipe of a primitive, here; gives the results."""
         row = op.row
         with self.at(op.location):
-            operands = _mapped(op.arguments(), SSAValue, self.tensor)
+            operands = _mapped(op.arguments(), SSAValue, self.lift)
             types = tuple(type_of(result) for result in op.results)
             return _unwrapped(row.open(self._evaluator, operands, op.python_attributes(), types))
 

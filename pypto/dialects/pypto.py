@@ -12,9 +12,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from xdsl.context import Context as XdslContext
 from xdsl.dialects.builtin import StringAttr, TensorType
-from xdsl.ir import Attribute, Dialect, Operation, SSAValue
+from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -300,12 +299,3 @@ class ConstantOp(IRDLOperation):
 
 
 Pypto = Dialect("pypto", [ConstantOp])
-
-
-class Context(XdslContext):
-    """A context that finds the operations of the catalogue without making all of them."""
-
-    def get_optional_op(self, name: str, *, dialect_stack: Any = ()) -> type[Operation] | None:
-        if name.startswith(PREFIX) and name.removeprefix(PREFIX) in ROWS:
-            return op_class(name.removeprefix(PREFIX))
-        return super().get_optional_op(name, dialect_stack=dialect_stack)

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from pypto.ops import comparison, creation, elementwise
+from pypto.ops import (
+    activation,
+    comparison,
+    creation,
+    elementwise,
+    functions,
+    linear,
+    movement,
+    normalisation,
+    reduction,
+)
 from pypto.ops.core import ROWS, Operator
 
-__all__ = ["OPERATORS", "ROWS", "Operator", "comparison", "creation", "elementwise"]
+__all__ = [
+    "OPERATORS",
+    "ROWS",
+    "Operator",
+    "activation",
+    "comparison",
+    "creation",
+    "elementwise",
+    "functions",
+    "linear",
+    "movement",
+    "normalisation",
+    "reduction",
+]
 
 
 def _public_names() -> dict[str, Operator[..., Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pypto.errors import CompileError
+from pypto.ops.bounds import bits_bound, equality_bound
 from pypto.ops.core import composite, primitive
 from pypto.ops.elementwise import ALL, NUMBERS, binary, same_type, unary
 from pypto.ops.types import TensorType, broadcast_shapes
@@ -25,7 +26,7 @@ def _bool_type(*operands: Any) -> TensorType:
 compare = functools.partial(binary, types=_bool_type, dtypes=NUMBERS, error=0.0, gradient=STEP)
 
 
-@compare(reference=np.equal, aliases=("equal",))
+@compare(reference=np.equal, error=equality_bound, aliases=("equal",))
 def eq(x: Scalar, y: Scalar) -> Tensor:
     """x == y as bool; NaN equals nothing."""
     ...
@@ -88,7 +89,7 @@ def select(condition: Tensor, x: Scalar, y: Scalar) -> Tensor:
     ...
 
 
-logic = functools.partial(binary, dtypes=BITS, error=0.0, gradient=STEP)
+logic = functools.partial(binary, dtypes=BITS, error=bits_bound, gradient=STEP)
 
 
 @logic(reference=np.bitwise_and, aliases=("bitwise_and",))
@@ -110,7 +111,11 @@ def xor(x: Scalar, y: Scalar) -> Tensor:
 
 
 @unary(
-    reference=np.invert, dtypes=BITS, error=0.0, gradient=STEP, aliases=("bitwise_not", "invert")
+    reference=np.invert,
+    dtypes=BITS,
+    error=bits_bound,
+    gradient=STEP,
+    aliases=("bitwise_not", "invert"),
 )
 def not_(x: Tensor) -> Tensor:
     """~x: logical on bool, bitwise on integers."""

@@ -64,6 +64,7 @@ class Operator(Generic[P, R]):
     dynamic: bool = False
     promotes: tuple[str, ...] = ()
     numerics: Literal["f32"] | None = None
+    saturates: bool = False  # halves clip at their largest number, NaN gives 0 (FIXPIPE)
     adjust: Callable[..., Mapping[str, Any]] | None = None
     parameters: tuple[Parameter, ...] = field(init=False)
     is_single: bool = field(init=False)
@@ -263,7 +264,10 @@ class Operator(Generic[P, R]):
         chosen = [p.name in self.promotes for p in self.operands]
         taking = [operand for operand, yes in zip(operands, chosen, strict=True) if yes]
         dtypes = [tensor.type.dtype for tensor in tensors_of(taking)]
-        target = promote(dtypes) if dtypes else default_dtype(taking)
+        numbers = [operand for operand in taking if isinstance(operand, (bool, int, float))]
+        if not dtypes and not numbers:
+            return operands
+        target = promote(dtypes) if dtypes else default_dtype(numbers)
         result = []
         for operand, yes in zip(operands, chosen, strict=True):
             if not yes or operand is None:
@@ -273,7 +277,7 @@ class Operator(Generic[P, R]):
             else:
                 cast = functools.partial(_cast_to, evaluator, target)
                 result.append(_mapped((operand,), cast)[0])
-        if not dtypes and taking:
+        if not dtypes:
             index = chosen.index(True)
             attributes = {"shape": (), "value": result[index], "dtype": target}
             result[index] = evaluator.apply(ROWS["full"], (), attributes)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pypto.errors import CompileError
+from pypto.ops.bounds import absolute_bound, cast_bound, division_bound
 from pypto.ops.core import composite, primitive
 from pypto.ops.references import cast_numpy
 from pypto.ops.types import TensorType, broadcast_shapes
@@ -62,7 +63,7 @@ def mul(x: Scalar, y: Scalar) -> Tensor:
 @binary(
     reference=np.divide,
     dtypes=FLOATS,
-    error=0.5,
+    error=division_bound,
     gradient=lambda g, r, x, y: (g / y, -(g * r) / y),
     aliases=("divide", "true_divide"),
 )
@@ -104,7 +105,7 @@ def min_(x: Scalar, y: Scalar) -> Tensor:
 @unary(
     reference=np.absolute,
     dtypes=NUMBERS,
-    error=0.0,
+    error=absolute_bound,
     gradient=lambda g, r, x: (g * x.sign(),),
     aliases=("absolute",),
 )
@@ -145,7 +146,7 @@ def _cast_adjust(x: Any, dtype: DType, round: str | None) -> dict[str, Any]:
     types=_cast_type,
     reference=cast_numpy,
     dtypes=ALL,
-    error=0.5,
+    error=cast_bound,
     adjust=_cast_adjust,
     gradient=lambda g, r, x, dtype, round: (g.cast(x.dtype) if x.dtype.is_float else None,),
     aliases=("astype",),

@@ -35,6 +35,7 @@ class Kind(StrEnum):
     ORDER = "Order"  # axes whose order matters
     INTS = "Ints"
     OPTIONAL_INTS = "Ints | None"
+    PARTS = "int | Sequence[int]"  # a number of equal parts, or the extent of each
     INT = "int"
     FLOAT = "float"
     BOOL = "bool"
@@ -109,6 +110,11 @@ def integers(name: str, value: Any) -> tuple[int, ...]:
     return (integer(name, value),)
 
 
+def _parts(name: str, value: Any) -> int | tuple[int, ...]:
+    result = integers(name, value)
+    return result if isinstance(value, (tuple, list)) else result[0]
+
+
 def axis(name: str, value: Any, rank: int) -> int:
     """An axis counted from the front."""
     result = integer(name, value)
@@ -179,6 +185,7 @@ _STATIC: dict[Kind, Callable[[str, Any], Any]] = {
     Kind.INT: integer,
     Kind.INTS: integers,
     Kind.OPTIONAL_INTS: integers,
+    Kind.PARTS: _parts,
     Kind.FLOAT: floating,
     Kind.BOOL: _bool,
     Kind.STR: _str,

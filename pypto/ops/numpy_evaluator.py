@@ -10,7 +10,8 @@ from pypto.errors import CompileError
 from pypto.ops.core import Operator
 from pypto.ops.types import TensorType, is_half
 from pypto.ops.value import Evaluator, Tensor
-from pypto.target.dtypes import DType, dtype_of
+from pypto.target import numerics
+from pypto.target.dtypes import F32, DType, dtype_of
 
 
 class NumpyTensor(Tensor):
@@ -72,21 +73,34 @@ def reference_results(
     result_types: tuple[TensorType, ...],
 ) -> tuple[np.ndarray, ...]:
     """What the row's reference gives: halves widen to f32 before, results round once after."""
-    weak = next((o.dtype for o in operands if isinstance(o, Tensor)), None)
-    if operator.promotes:
-        chosen = [
-            o
-            for o, p in zip(operands, operator.operands, strict=True)
-            if p.name in operator.promotes and isinstance(o, Tensor)
-        ]
-        weak = chosen[0].dtype if chosen else weak
+    weak = _weak_dtype(operator, operands)
     with np.errstate(all="ignore"):
         results = operator.reference(*(_wide(o, weak) for o in operands), **attributes)
         results = results if isinstance(results, tuple) else (results,)
         return tuple(
-            np.asarray(array).astype(t.dtype.numpy).reshape(t.shape)
+            _narrowed(np.asarray(array), t, operator.saturates)
             for array, t in zip(results, result_types, strict=True)
         )
+
+
+def _narrowed(array: np.ndarray, result: TensorType, saturates: bool) -> np.ndarray:
+    if saturates:
+        return numerics.saturate_float(array, result.dtype)
+    return array.astype(result.dtype.numpy)
+
+
+def _weak_dtype(operator: Operator, operands: tuple[Any, ...]) -> DType | None:
+    """The element type Python numbers take: that of the tensors they are promoted with.
+
+    Rows computed in f32 take them in f32.
+    """
+    pairs = zip(operands, operator.operands, strict=True)
+    tensors = [(o.dtype, p.name in operator.promotes) for o, p in pairs if isinstance(o, Tensor)]
+    tensors.sort(key=lambda pair: not pair[1])
+    if not tensors:
+        return None
+    dtype = tensors[0][0]
+    return F32 if operator.numerics == "f32" and is_half(dtype) else dtype
 
 
 def _wide(operand: Any, weak: DType | None) -> Any:

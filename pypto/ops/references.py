@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from pypto.target import numerics
 from pypto.target.dtypes import DType
 
-_ROUNDING = {
-    "rint": np.rint,
-    "trunc": np.trunc,
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "away": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
-}
+_MODES = {"rint": "r", "trunc": "z", "floor": "f", "ceil": "c", "away": "a"}
 
 
 def cast_numpy(x: np.ndarray, dtype: DType, round: str) -> np.ndarray:
     """Conversion with the machine's rules: floats saturate in integers, NaN gives 0."""
-    if dtype.kind not in "iu" or not np.issubdtype(x.dtype, np.floating):
-        return x != 0 if dtype.kind == "b" else x.astype(dtype.numpy)
-    limits = np.iinfo(dtype.numpy)
-    rounded = _ROUNDING[round](x.astype(np.float64))
-    above, below = rounded >= float(limits.max), rounded <= float(limits.min)
-    inside = np.where(above | below | np.isnan(rounded), 0.0, rounded).astype(dtype.numpy)
-    edges = np.where(below, dtype.numpy.type(limits.min), inside)
-    return np.where(above, dtype.numpy.type(limits.max), edges)
+    if dtype.kind == "b":
+        return x != 0
+    if dtype.is_float or not np.issubdtype(x.dtype, np.floating):
+        return x.astype(dtype.numpy)
+    return numerics.to_integer(x, dtype, _MODES[round])
+
+
+def erf_numpy(x: np.ndarray) -> np.ndarray:
+    """The error function, in double precision."""
+    return np.frompyfunc(math.erf, 1, 1)(np.asarray(x, np.float64)).astype(np.float64)
+
+
+def pow_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x ** y in double precision: NaN for x < 0 with a fraction, 0 without a sign there."""
+    if np.issubdtype(x.dtype, np.integer):
+        return x**y
+    base, exponent = x.astype(np.float64), y.astype(np.float64)
+    base = np.where((base == 0) & (y.ndim > 0), 0.0, base)
+    fraction = np.isfinite(exponent) & (exponent != np.rint(exponent))
+    return np.where((base < 0) & fraction, np.nan, np.power(base, exponent))
