@@ -6,11 +6,14 @@ moves a pointer. Instructions are in ``tik_instructions``: one operation per tab
 
 from __future__ import annotations
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
+    BlockArgument,
     Dialect,
     Operation,
+    OpResult,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     SSAValue,
@@ -442,12 +445,25 @@ def pointer_space(value: SSAValue) -> Space:
     return value.type.space
 
 
+def pointer_root(pointer: SSAValue) -> SSAValue:
+    """The slot or the parameter a pointer is an offset from, seen through loops it is carried by."""
+    while True:
+        owner = pointer.owner
+        if isinstance(owner, OffsetOp):
+            pointer = owner.pointer
+        elif isinstance(owner, scf.ForOp) and isinstance(pointer, OpResult):
+            pointer = owner.iter_args[pointer.index]
+        elif isinstance(pointer, BlockArgument) and isinstance(
+            loop := pointer.block.parent_op(), scf.ForOp
+        ):
+            pointer = loop.iter_args[pointer.index - 1]
+        else:
+            return pointer
+
+
 def slot_of(pointer: SSAValue) -> SlotOp | None:
     """The slot a local pointer points into, None for a parameter in global memory."""
-    owner = pointer.owner
-    while isinstance(owner, OffsetOp):
-        pointer = owner.pointer
-        owner = pointer.owner
+    owner = pointer_root(pointer).owner
     return owner if isinstance(owner, SlotOp) else None
 
 
