@@ -49,7 +49,7 @@ def main() -> int:
     folder = parser.parse_args().output
     start = time.perf_counter()
     dumps = classify.dump(folder / "ir", IMAGES)
-    run = classify.run(IMAGES, check_hazards=True, timeline=folder / "timeline.json")
+    run = classify.run([IMAGES], check_hazards=True, timeline=folder / "timeline.json")
     predicted = run.results[0].argmax(axis=1)
     same = int((predicted == reference(IMAGES).argmax(axis=1)).sum())
     right = predicted == LABELS

@@ -116,12 +116,13 @@ def emit_of(output: Path | None) -> str:
 
 def compile_case(case: KernelCase, request: Request, observer: Observer) -> Executable:
     """Compile a kernel for its declared types, else for its example inputs."""
-    kernel = case.kernel.with_options(soc=request.soc, opt_level=request.opt_level)
+    kernel = case.kernel.with_options(
+        soc=request.soc, opt_level=request.opt_level, verify_each=request.verify_each
+    )
     types = signature.declared_types(kernel.function)
     if types is None:
         types = signature.bind(kernel.function, case.inputs(), {}).types
-    made = kernel.compile_anew(types, observer, verify_each=request.verify_each)
-    return made.executable
+    return kernel.compile_anew(types, observer).executable
 
 
 def compile_ir(file: str, request: Request, recorder: LevelRecorder) -> Executable:

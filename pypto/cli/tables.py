@@ -23,7 +23,7 @@ def ops_command(name: str, *, as_json: bool) -> None:
         print_table(("operator", "meaning"), rows)
         return
     if name not in OPERATORS:
-        raise unknown("operator", name, OPERATORS)
+        raise unknown("operator", "ops", name, OPERATORS)
     facts = describe_operator(OPERATORS[name])
     if as_json:
         print_json(facts)
@@ -63,9 +63,8 @@ def isa_command(name: str, *, as_json: bool) -> None:
     found = [r for r in INSTRUCTIONS if name in (r.mnemonic, r.op_name)]
     scalars = [s for s in SCALARS if s.mnemonic == name]
     if not found and not scalars:
-        raise unknown(
-            "instruction", name, [r.mnemonic for r in INSTRUCTIONS] + [s.mnemonic for s in SCALARS]
-        )
+        known = {r.op_name for r in INSTRUCTIONS} | {r.mnemonic for r in INSTRUCTIONS}
+        raise unknown("instruction", "isa", name, known | {s.mnemonic for s in SCALARS})
     facts = [describe_instruction(row) for row in found]
     facts += [
         {"mnemonic": s.mnemonic, "pipe": "s", "meaning": s.summary, "operands": list(s.operands)}
@@ -167,11 +166,11 @@ def print_facts(facts: dict[str, Any]) -> None:
         print(f"{key:<{width}}  {value}")
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> CompileError:
+def unknown(what: str, command: str, name: str, known: Iterable[str]) -> CompileError:
     """The error for a name that is in no table."""
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, sorted(known), n=1)
     return CompileError(
         f"UNKNOWN_{what.upper()}",
         f"there is no {what} {name!r}",
-        fix=f"did you mean {near[0]!r}?" if near else f"`pyptoc` lists them without a {what} name",
+        fix=f"did you mean {near[0]!r}?" if near else f"`pyptoc {command}` lists them all",
     )

@@ -16,6 +16,8 @@ from pypto.dialects.host import SOC
 from pypto.frontend import build_module
 from pypto.passes.driver import Step, run_pipeline
 from pypto.passes.pipelines import PIPELINES
+from pypto.runtime.compilation import Compilation
+from pypto.runtime.kernel import Options
 from pypto.target.executable import Executable
 
 if TYPE_CHECKING:
@@ -36,23 +38,13 @@ class Stage:
 Observer = Callable[[Stage], None]
 
 
-@dataclass(frozen=True)
-class Compilation:
-    """An Executable and the seconds it took."""
-
-    executable: Executable
-    seconds: float
-
-
 def compile_function(
     function: Callable[..., Any],
     types: Sequence[Any],
     *,
     name: str,
-    soc: str,
-    opt_level: int,
+    options: Options,
     observer: Observer | None = None,
-    verify_each: bool = False,
 ) -> Compilation:
     """Compile a Python function for argument types."""
     start = time.perf_counter()
@@ -60,22 +52,22 @@ def compile_function(
     executable = compile_module(
         module,
         constants,
-        soc=soc,
-        pipeline=PIPELINES[f"O{opt_level}"],
+        soc=options.soc,
+        pipeline=PIPELINES[f"O{options.opt_level}"],
         observer=observer,
-        verify_each=verify_each,
+        verify_each=options.verify_each,
     )
     return Compilation(executable, time.perf_counter() - start)
 
 
-def compile_graph(graph: Graph, *, soc: str, opt_level: int) -> Compilation:
+def compile_graph(graph: Graph, options: Options) -> Compilation:
     """Compile a graph of lazy tensors."""
     from pypto.runtime.graph import build_graph_module
 
     start = time.perf_counter()
     module, constants = build_graph_module(graph)
-    pipeline = PIPELINES[f"O{opt_level}"]
-    executable = compile_module(module, constants, soc=soc, pipeline=pipeline)
+    pipeline = PIPELINES[f"O{options.opt_level}"]
+    executable = compile_module(module, constants, soc=options.soc, pipeline=pipeline)
     return Compilation(executable, time.perf_counter() - start)
 
 

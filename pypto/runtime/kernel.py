@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
-
-import numpy as np
 
 from pypto.errors import CompileError
 from pypto.runtime import signature
@@ -20,6 +18,7 @@ from pypto.target.soc import soc as load_soc
 if TYPE_CHECKING:
     from pypto.runtime.compiler import Compilation, Stage
     from pypto.runtime.profile import Profile
+    from pypto.runtime.session import Run
     from pypto.target.executable import Executable
 
 DEFAULT_OPT_LEVEL = 2
@@ -27,11 +26,20 @@ OPT_LEVELS = (0, 1, 2, 3)
 
 
 @dataclass(frozen=True)
-class Run:
-    """The results of one call and what it cost."""
+class Options:
+    """How a kernel is compiled; ``use_cache`` lets later processes find the result."""
 
-    results: tuple[np.ndarray, ...]
-    profile: Profile
+    soc: str = DEFAULT_SOC
+    opt_level: int = DEFAULT_OPT_LEVEL
+    verify_each: bool = False
+    use_cache: bool = True
+
+    def __post_init__(self) -> None:
+        load_soc(self.soc)
+        if self.opt_level not in OPT_LEVELS:
+            raise CompileError(
+                "BAD_OPT_LEVEL", f"there is no -O{self.opt_level}", fix="choose 0, 1, 2 or 3"
+            )
 
 
 class Kernel:
@@ -42,62 +50,49 @@ class Kernel:
 
     __name__: str
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        soc: str = DEFAULT_SOC,
-        opt_level: int = DEFAULT_OPT_LEVEL,
-    ) -> None:
-        if opt_level not in OPT_LEVELS:
-            raise CompileError(
-                "BAD_OPT_LEVEL", f"there is no -O{opt_level}", fix="choose 0, 1, 2 or 3"
-            )
+    def __init__(self, function: Callable[..., Any], options: Options | None = None) -> None:
         self.function = function
-        self.soc = load_soc(soc).name if not soc.endswith(".toml") else soc
-        self.opt_level = opt_level
+        self.options = options or Options()
         self.last_profile: Profile | None = None
         self._compiled: dict[object, Compilation] = {}
         functools.update_wrapper(self, function)
 
     def __repr__(self) -> str:
-        return f"<pypto kernel {self.__name__} for {self.soc} at -O{self.opt_level}>"
+        options = self.options
+        return f"<pypto kernel {self.__name__} for {options.soc} at -O{options.opt_level}>"
 
-    def with_options(self, *, soc: str | None = None, opt_level: int | None = None) -> Kernel:
-        """The same function for another machine or optimisation level."""
-        return Kernel(
-            self.function,
-            soc=self.soc if soc is None else soc,
-            opt_level=self.opt_level if opt_level is None else opt_level,
-        )
+    def with_options(self, **changes: Any) -> Kernel:
+        """The same function with other ``soc``, ``opt_level``, ``verify_each`` or ``use_cache``."""
+        return Kernel(self.function, replace(self.options, **changes))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        results = self.run(*args, **kwargs).results
         from pypto.runtime.lazy import Tensor
 
+        results: tuple[Any, ...] = self.run(args, kwargs).results
         if any(isinstance(value, Tensor) for value in (*args, *kwargs.values())):
-            results = tuple(Tensor(result) for result in results)
+            results = tuple(map(Tensor, results))
         return results[0] if len(results) == 1 else results
 
     def run(
         self,
-        *args: Any,
+        args: Sequence[Any],
+        kwargs: dict[str, Any] | None = None,
+        *,
         check_hazards: bool = False,
         timeline: Path | None = None,
-        **kwargs: Any,
     ) -> Run:
-        """Call the kernel; ``timeline`` names a Chrome trace to write."""
+        """Call the kernel and say what the call cost; ``timeline`` names a trace to write."""
         from pypto.runtime.session import execute
 
-        call = signature.bind(self.function, args, kwargs)
-        check_fits(self.soc, [array.nbytes for array in call.arrays], "the arguments")
+        call = signature.bind(self.function, args, kwargs or {})
+        check_fits(self.options.soc, [array.nbytes for array in call.arrays], "the arguments")
         compilation = self.compilation(call.types)
         run = execute(
             compilation.executable,
             call.arrays,
             compile_seconds=compilation.seconds,
             kernel=self.__name__,
-            opt_level=self.opt_level,
+            opt_level=self.options.opt_level,
             check_hazards=check_hazards,
             timeline=timeline,
         )
@@ -116,59 +111,69 @@ class Kernel:
         self.compile_anew(self.argument_types(types), recorder)
         return recorder.text(level)
 
+    def dump(self, folder: Path, *types: Any) -> list[Path]:
+        """Compile and write one numbered file of IR per pass that changed something."""
+        from pypto.runtime.dump import IrDump
+
+        dump = IrDump(folder)
+        self.compile_anew(self.argument_types(types), dump)
+        return dump.files
+
     def argument_types(self, given: Sequence[Any]) -> tuple[Any, ...]:
         """Types, arrays or static values as the types to compile for."""
-        if not given:
-            declared = signature.declared_types(self.function)
-            if declared is None:
-                raise CompileError(
-                    "UNKNOWN_SHAPES",
-                    f"{self.__name__} declares no shapes to compile for",
-                    fix="annotate x: pypto.Tensor[(128, 768), pypto.float16], or pass types or "
-                    "example arrays",
-                )
-            return declared
-        return signature.bind_types(self.function, given)
+        if given:
+            return signature.bind_types(self.function, given)
+        declared = signature.declared_types(self.function)
+        if declared is None:
+            raise CompileError(
+                "UNKNOWN_SHAPES",
+                f"{self.__name__} declares no shapes to compile for",
+                fix="annotate x: pypto.Tensor[(128, 768), pypto.float16], or pass types or "
+                "example arrays",
+            )
+        return declared
 
     def compilation(self, types: tuple[Any, ...]) -> Compilation:
-        """The compiled form for argument types, from the cache when nothing has changed."""
-        key = (signature.key(types), fingerprint(self.function))
-        found = self._compiled.get(key)
-        if found is None:
-            found = self._compiled[key] = self.compile_anew(types)
-        return found
+        """The compiled form for argument types: from this process, the cache, or made anew."""
+        from pypto.passes.pipelines import PIPELINES
+        from pypto.runtime import cache
+        from pypto.runtime.compilation import Compilation
+
+        digest = fingerprint(self.function)
+        key = (signature.key(types), digest)
+        if key in self._compiled:
+            return self._compiled[key]
+        options = self.options
+        name = cache.executable_key(
+            digest, key, options.soc, PIPELINES[f"O{options.opt_level}"]
+        )
+        stored = cache.find(name) if options.use_cache else None
+        if stored is not None:
+            made = Compilation(stored, 0.0)
+        else:
+            made = self.compile_anew(types)
+            if options.use_cache:
+                cache.store(name, made.executable)
+        self._compiled[key] = made
+        return made
 
     def compile_anew(
-        self,
-        types: tuple[Any, ...],
-        observer: Callable[[Stage], None] | None = None,
-        *,
-        verify_each: bool = False,
+        self, types: tuple[Any, ...], observer: Callable[[Stage], None] | None = None
     ) -> Compilation:
         """Compile without the cache; ``observer`` sees the IR before and after every pass."""
         from pypto.runtime.compiler import compile_function
 
         return compile_function(
-            self.function,
-            types,
-            name=self.__name__,
-            soc=self.soc,
-            opt_level=self.opt_level,
-            observer=observer,
-            verify_each=verify_each,
+            self.function, types, name=self.__name__, options=self.options, observer=observer
         )
 
 
 @overload
-def kernel(
-    function: Callable[..., Any], /, *, soc: str = ..., opt_level: int = ...
-) -> Kernel: ...
+def kernel(function: Callable[..., Any], /, *, soc: str = ..., opt_level: int = ...) -> Kernel: ...
 
 
 @overload
-def kernel(
-    *, soc: str = ..., opt_level: int = ...
-) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(*, soc: str = ..., opt_level: int = ...) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
 def kernel(
@@ -179,6 +184,7 @@ def kernel(
     opt_level: int = DEFAULT_OPT_LEVEL,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Make a kernel of a function: ``@kernel``, ``@kernel(opt_level=0)`` or ``kernel(f)``."""
+    options = Options(soc, opt_level)
     if function is None:
-        return functools.partial(Kernel, soc=soc, opt_level=opt_level)
-    return Kernel(function, soc=soc, opt_level=opt_level)
+        return functools.partial(Kernel, options=options)
+    return Kernel(function, options)

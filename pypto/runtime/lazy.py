@@ -21,7 +21,7 @@ from pypto.ops.types import TensorType
 from pypto.ops.value import Evaluator
 from pypto.ops.value import Tensor as Value
 from pypto.runtime import signature
-from pypto.runtime.kernel import DEFAULT_OPT_LEVEL, DEFAULT_SOC
+from pypto.runtime.kernel import Options
 
 PACKAGE = str(Path(__file__).parents[1])
 
@@ -189,10 +189,11 @@ def compute(tensor: Tensor) -> np.ndarray:
 
     graph = Graph(tensor)
     arrays = tuple(leaf.compute() for leaf in graph.leaves)
-    check_fits(DEFAULT_SOC, [array.nbytes for array in arrays], "the arguments")
+    options = Options()
+    check_fits(options.soc, [array.nbytes for array in arrays], "the arguments")
     key = graph.key()
     if key not in _programs:
-        _programs[key] = compile_graph(graph, soc=DEFAULT_SOC, opt_level=DEFAULT_OPT_LEVEL)
+        _programs[key] = compile_graph(graph, options)
     program = _programs[key]
     run = execute(program.executable, arrays, compile_seconds=program.seconds, kernel="lazy")
     return run.results[0]

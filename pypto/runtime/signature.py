@@ -66,7 +66,7 @@ def tensor_type(shape: Any, dtype: Any) -> TensorType:
             f"{shape!r} is not a shape",
             fix="write a tuple of integers or pypto.DYNAMIC: Tensor[(128, 768), pypto.float16]",
         )
-    element = dtype if isinstance(dtype, DType) else dtype_of(dtype)
+    element = _element(dtype)
     if element is None:
         raise CompileError(
             "UNSUPPORTED_DTYPE",
@@ -74,6 +74,15 @@ def tensor_type(shape: Any, dtype: Any) -> TensorType:
             fix=f"use one of {', '.join(f'pypto.{d.public_name}' for d in DTYPES.values())}",
         )
     return TensorType(tuple(int(e) for e in extents), element)
+
+
+def _element(dtype: Any) -> DType | None:
+    if isinstance(dtype, DType):
+        return dtype
+    try:
+        return dtype_of(dtype)
+    except TypeError:  # NumPy knows no such type
+        return None
 
 
 @dataclass(frozen=True)

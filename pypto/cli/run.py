@@ -1,0 +1,58 @@
+"""``pyptoc run``: compiles the kernels of a file, runs and compares them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pypto.cli.kernel_file import KernelCase, load_cases
+from pypto.cli.output import print_json
+from pypto.cli.progress import progress
+from pypto.runtime.compare import compare
+from pypto.runtime.profile import Profile
+
+
+def run_command(
+    target: str,
+    *,
+    soc: str,
+    opt_level: int,
+    check: bool,
+    as_json: bool,
+    timeline: Path | None,
+    verify_each: bool,
+    use_cache: bool,
+) -> bool:
+    """Run every kernel the target names; False when a result is out of its tolerance."""
+    cases = load_cases(target)
+    profiles: list[Profile] = []
+    for case in cases:
+        path = timeline
+        if timeline is not None and len(cases) > 1:
+            path = timeline.with_name(f"{timeline.stem}_{case.name}{timeline.suffix}")
+        profile = run_case(case, soc, opt_level, check, path, verify_each, use_cache)
+        profiles.append(profile)
+        if not as_json:
+            print(profile.table(), end="\n" if case is cases[-1] else "\n\n")
+    if as_json:
+        print_json([profile.as_json() for profile in profiles])
+    return all(profile.accuracy is not None and profile.accuracy.ok for profile in profiles)
+
+
+def run_case(
+    case: KernelCase,
+    soc: str,
+    opt_level: int,
+    check: bool,
+    timeline: Path | None,
+    verify_each: bool,
+    use_cache: bool,
+) -> Profile:
+    """Run one kernel on its example inputs and compare the results."""
+    kernel = case.kernel.with_options(
+        soc=soc, opt_level=opt_level, verify_each=verify_each, use_cache=use_cache
+    )
+    inputs = case.inputs()
+    with progress(f"running {case.name}"):
+        run = kernel.run(inputs, check_hazards=check, timeline=timeline)
+        accuracy = compare(kernel, inputs, run.results, case.expected(inputs))
+    return run.profile.with_accuracy(accuracy)

@@ -1,0 +1,192 @@
+"""What one call of a kernel cost, as the JSON object of the command line and as a table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pypto.emulator.profile import Profile as DeviceProfile
+from pypto.emulator.state import WORKING_PIPES
+from pypto.runtime.bound import Work, bounds, largest
+from pypto.target.executable import Executable, Role
+from pypto.target.memory import Pipe
+from pypto.target.rows import OPCODE_COLUMN, forms_by_opcode
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The largest differences from the expected values, and whether all are tolerable.
+
+    The relative one is |difference| / |expected| where what is expected is not zero.
+    """
+
+    max_abs_error: float
+    max_rel_error: float
+    ok: bool
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Cycles, instructions, pipes with their stalls, bound, and seconds of this computer."""
+
+    kernel: str
+    opt_level: int | None
+    shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple[str, ...]
+    device: DeviceProfile
+    work: Work
+    compile_seconds: float
+    host_seconds: float
+    accuracy: Accuracy | None = None
+
+    @property
+    def cycles(self) -> int:
+        return self.device.cycles
+
+    @property
+    def time_us(self) -> float:
+        return self.device.time_us
+
+    @cached_property
+    def bound(self) -> tuple[str, int]:
+        """The resource that needs longest, and its cycles."""
+        return largest(bounds(self.work, self.device.soc))
+
+    @property
+    def bound_us(self) -> float:
+        return self.bound[1] / self.device.soc.clock_mhz
+
+    @property
+    def roofline_fraction(self) -> float | None:
+        """Bound over time; None when no time passed."""
+        return self.bound[1] / self.cycles if self.cycles else None
+
+    def with_accuracy(self, accuracy: Accuracy) -> Profile:
+        """The same profile with the comparison of the results."""
+        return replace(self, accuracy=accuracy)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values under the names of the command line."""
+        device, accuracy = self.device, self.accuracy
+        return {
+            "kernel": self.kernel,
+            "soc": device.soc.name,
+            "opt_level": self.opt_level,
+            "shapes": [list(shape) for shape in self.shapes],
+            "dtypes": list(self.dtypes),
+            "cycles": device.cycles,
+            "time_us": device.time_us,
+            "task_us": device.task_us,
+            "instructions": device.instructions,
+            "data_instructions": device.data_instructions,
+            "cores": device.cores,
+            "pipes": {name.upper(): pipe.as_json() for name, pipe in device.pipes().items()},
+            "bound": self.bound[0],
+            "bound_us": self.bound_us,
+            "roofline_fraction": self.roofline_fraction,
+            "hbm_bytes": device.hbm_bytes,
+            "max_abs_error": accuracy.max_abs_error if accuracy else None,
+            "max_rel_error": accuracy.max_rel_error if accuracy else None,
+            "ok": accuracy.ok if accuracy else None,
+            "compile_seconds": self.compile_seconds,
+            "host_seconds": self.host_seconds,
+        }
+
+    def table(self) -> str:
+        """Time, launches and pipes for people."""
+        device = self.device
+        level = "" if self.opt_level is None else f" at -O{self.opt_level}"
+        types = ", ".join(
+            f"{list(shape)} {dtype}"
+            for shape, dtype in zip(self.shapes, self.dtypes, strict=True)
+        )
+        name, bound = self.bound
+        lines = [
+            f"{self.kernel}({types}) on {device.soc.name}{level}",
+            f"cycles               {device.cycles:,}  ({len(device.launches)} launches, "
+            f"{device.cores} cores)",
+            f"simulated time       {device.time_us:.2f} us  (task {device.task_us:.2f} us "
+            "with launch overhead)",
+            f"instructions         {device.instructions:,}  "
+            f"({device.data_instructions:,} on data)",
+            f"least possible       {self.bound_us:.2f} us by {name}"
+            + (f"  ({bound / self.cycles:.1%} reached)" if self.cycles else ""),
+            f"through HBM          {device.hbm_bytes:,} bytes",
+        ]
+        if self.accuracy is not None:
+            verdict = "within" if self.accuracy.ok else "OUT OF"
+            lines.append(
+                f"largest error        {self.accuracy.max_abs_error:.3g} absolute, "
+                f"{self.accuracy.max_rel_error:.3g} relative, {verdict} tolerance"
+            )
+        lines.append(
+            f"this computer        {self.compile_seconds:.2f} s to compile, "
+            f"{self.host_seconds:.2f} s to emulate"
+        )
+        return "\n".join(lines) + "\n\n" + pipe_table(device)
+
+
+def pipe_table(device: DeviceProfile) -> str:
+    """One line per pipe: its cycles over all cores, busy and every stall, adding up to 100 %."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    pipes = device.pipes()
+    kinds = sorted({kind for pipe in pipes.values() for kind in pipe.stalls})
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in ("pipe", "core-cycles", "busy", *(k.replace("_", " ") for k in kinds), "sum"):
+        table.add_column(heading, justify="left" if heading == "pipe" else "right")
+    for name, pipe in pipes.items():
+        stalls = [pipe.stalls.get(kind, 0) for kind in kinds]
+        shares = [f"{share(n, pipe.cycles)}" if n else "" for n in stalls]
+        total = share(pipe.busy + sum(stalls), pipe.cycles)
+        table.add_row(
+            name.upper(), f"{pipe.cycles:,}", share(pipe.busy, pipe.cycles), *shares, total
+        )
+    stream = io.StringIO()
+    Console(file=stream, width=160, highlight=False, markup=False, emoji=False).print(table)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else ""
+
+
+def work_of(
+    executable: Executable, device: DeviceProfile, shapes: Sequence[Sequence[int]]
+) -> Work:
+    """The work of a run: executed cycles without start-up, compulsory bytes."""
+    cycles = dict.fromkeys((Pipe.M, Pipe.V, Pipe.MTE1, Pipe.FIX), 0)
+    for step, launch in zip(executable.steps, device.launches, strict=True):
+        opcodes = np.unique(executable.programs[step.program].rows[:, OPCODE_COLUMN])
+        heads = start_ups(opcodes.tolist(), device)
+        for pipe in cycles:
+            column = WORKING_PIPES.index(pipe)
+            count = int(launch.pipe_instructions[:, column].sum())
+            busy = int(launch.busy[:, column].sum())
+            cycles[pipe] += max(0, busy - heads.get(pipe, 0) * count)
+    sizes = [(buffer.role, buffer.byte_count(shapes)) for buffer in executable.buffers]
+    return Work(
+        cube_cycles=cycles[Pipe.M],
+        vector_cycles=cycles[Pipe.V],
+        mte1_cycles=cycles[Pipe.MTE1],
+        fix_cycles=cycles[Pipe.FIX],
+        read_bytes=sum(size for role, size in sizes if role in (Role.INPUT, Role.CONSTANT)),
+        write_bytes=sum(size for role, size in sizes if role is Role.RESULT),
+    )
+
+
+def start_ups(opcodes: Sequence[int], device: DeviceProfile) -> dict[Pipe, int]:
+    """Per pipe the longest start-up among the instructions of a program."""
+    longest = {Pipe.M: device.soc.mad_gap, Pipe.FIX: device.soc.fixpipe_head}
+    for opcode in opcodes:
+        row = forms_by_opcode()[opcode].row
+        if row is not None and row.pipe is Pipe.V:
+            longest[Pipe.V] = max(longest.get(Pipe.V, 0), row.facts.head)
+    return longest

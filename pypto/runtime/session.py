@@ -1,0 +1,69 @@
+"""Runs an Executable on the emulated device and says what it cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pypto.emulator.run import run as emulate
+from pypto.runtime.memory import check_fits
+from pypto.runtime.profile import Profile, work_of
+from pypto.runtime.timeline import write_timeline
+from pypto.target.executable import Executable
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of one call and what it cost."""
+
+    results: tuple[np.ndarray, ...]
+    profile: Profile
+
+
+def execute(
+    executable: Executable,
+    inputs: Sequence[np.ndarray],
+    *,
+    kernel: str,
+    opt_level: int | None = None,
+    compile_seconds: float = 0.0,
+    timing_only: bool = False,
+    check_hazards: bool = False,
+    timeline: Path | None = None,
+) -> Run:
+    """Run on fresh device memory.
+
+    ``check_hazards`` proves every launch free of races; ``timeline`` names a Chrome trace to
+    write; with ``timing_only`` there are no results.
+    """
+    shapes = [array.shape for array in inputs]
+    sizes = [buffer.byte_count(shapes) for buffer in executable.buffers if buffer.offset is None]
+    check_fits(executable.soc, sizes, f"the buffers of {kernel}")
+    start = time.perf_counter()
+    result = emulate(
+        executable,
+        inputs,
+        timing_only=timing_only,
+        record=check_hazards or timeline is not None,
+    )
+    if check_hazards:
+        prove_ordered(result)
+    seconds = time.perf_counter() - start
+    if timeline is not None:
+        write_timeline(result, timeline)
+    profile = Profile(
+        kernel=kernel,
+        opt_level=opt_level,
+        shapes=tuple(shapes),
+        dtypes=tuple(executable.buffers[n].dtype.public_name for n in executable.inputs),
+        device=result.profile,
+        work=work_of(executable, result.profile, shapes),
+        compile_seconds=compile_seconds,
+        host_seconds=seconds,
+    )
+    return Run(result.results, profile)
+
