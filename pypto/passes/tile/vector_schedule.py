@@ -13,15 +13,16 @@ from pypto.target.soc import Soc
 # Kept free for what lowering needs beyond the tiles: masks, partial sums, alignment of buffers.
 RESERVE_BYTES = 8192
 
-Kind = Literal["elementwise", "row", "column"]
+Kind = Literal["elementwise", "row", "partial-row", "column"]
 
 
 @dataclass(frozen=True)
 class VectorProblem:
     """A kernel over ``outer`` x ``rows`` x ``columns`` elements.
 
-    ``kind``: ``elementwise`` tiles both; ``row`` holds whole rows because it reduces them;
-    ``column`` reduces over rows, so a task owns its columns and walks the rows.
+    ``kind``: ``elementwise`` tiles both; ``row`` holds whole rows because it reduces them and
+    goes on with them; ``partial-row`` reduces rows too but may walk them in pieces; ``column``
+    reduces over rows, so a task owns its columns and walks the rows.
     ``element_bytes``, ``row_bytes`` and ``column_bytes``: bytes of all live tiles, slots counted,
     per element, per row (tiles of one column) and per column (tiles of one row).
     ``moved_bytes``: bytes per element to and from global memory. ``operations``: vector
@@ -64,7 +65,8 @@ def fits(schedule: VectorSchedule, problem: VectorProblem, soc: Soc) -> bool:
 
 def task_count(schedule: VectorSchedule, problem: VectorProblem) -> int:
     """Independent pieces of work, shared out over the cores."""
-    across = ceil_div(problem.columns, schedule.columns)
+    walks_columns = problem.kind == "partial-row"
+    across = 1 if walks_columns else ceil_div(problem.columns, schedule.columns)
     down = 1 if problem.kind == "column" else ceil_div(problem.rows, schedule.rows)
     return problem.outer * across * down
 
@@ -74,7 +76,10 @@ def estimated_cycles(schedule: VectorSchedule, problem: VectorProblem, soc: Soc)
     numbers = soc.numbers
     tasks = task_count(schedule, problem)
     active = min(tasks, soc.vector_cores)
-    steps = ceil_div(problem.rows, schedule.rows) if problem.kind == "column" else 1
+    steps = {
+        "column": ceil_div(problem.rows, schedule.rows),
+        "partial-row": ceil_div(problem.columns, schedule.columns),
+    }.get(problem.kind, 1)
     tiles = ceil_div(tasks, soc.vector_cores) * steps
     elements = schedule.rows * round_up(schedule.columns, problem.granule)
     rate = max(1, min(numbers.gm_port_vector, numbers.hbm_read // active))

@@ -1,0 +1,272 @@
+"""Slices, concatenations and permutations as loops over tiles that are moved, not computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import SSAValue
+
+from pypto.dialects import tile
+from pypto.dialects.emitter import Index
+from pypto.dialects.pypto import TensorOperation
+from pypto.dialects.types import type_of
+from pypto.passes.tile.arithmetic import ceil_div, round_up
+from pypto.passes.tile.kernel_frame import Frame
+from pypto.passes.tile.movement import MoveAxis, Part, merge_axes, parts, row_major_strides
+from pypto.passes.tile.vector_schedule import VectorProblem, choose_schedule
+from pypto.target.dtypes import F16, I1, I32, I64, U8, DType
+from pypto.target.memory import Space
+
+# Sides of a tile whose elements are put in another order, and the longest row it is cut from.
+SHUFFLE_SIDE = 64
+SHUFFLE_SPAN = 2048
+BLOCK_BYTES = 32
+# Elements this far apart are moved one by one: reading what lies between costs more.
+BURST_STEP = 64
+
+Walk: TypeAlias = list[tuple[MoveAxis, Index]]
+
+
+def storage(dtype: DType) -> tuple[DType, int]:
+    """The type the elements are moved as, and how many of it make one element."""
+    if dtype is I1:
+        return U8, 1
+    return (I32, 2) if dtype is I64 else (dtype, 1)
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """How target tiles of ``down`` x ``across`` come from loaded tiles.
+
+    ``loaded``: rows and columns read; ``source_stride``: elements between these rows in memory;
+    ``steps``: elements of the loaded tile from one row, and one column, of the target to the next.
+    """
+
+    down: Part
+    across: Part
+    loaded: tuple[int, int]
+    source_stride: int
+    steps: tuple[int, int]
+
+
+class MovementKernel:
+    """Lowers one slice, concat or permute."""
+
+    def __init__(self, frame: Frame, op: TensorOperation) -> None:
+        self.frame = frame
+        self.emit = frame.emitter
+        self.op = op
+        self.dtype, self.factor = storage(type_of(op.results[0]).dtype)
+        self.granule = max(1, BLOCK_BYTES // min(self.dtype.bytes, 4))
+        self.output = frame.outputs[0]
+        self.sides: tuple[int, int] = (0, 0)
+
+    def lower(self) -> None:
+        """Emit the loops and close the frame."""
+        self.emit.location = self.op.location
+        getattr(self, f"lower_{self.op.row.name}")()
+        self.frame.function.attributes[tile.GRANULE] = IntegerAttr(self.granule, i64)
+        rows, columns = self.sides
+        self.frame.close(
+            {"kind": "move", "rows": rows, "columns": columns, "slots": self.frame.slots}
+        )
+
+    def lower_slice(self) -> None:
+        source = self.op.arguments()[0]
+        start, step = self.op.attribute("start"), self.op.attribute("step")
+        strides = row_major_strides(type_of(source).shape)
+        target = type_of(self.op.results[0]).shape
+        axes = [
+            MoveAxis(extent, stride * jump, out)
+            for extent, stride, jump, out in zip(
+                target, strides, step, row_major_strides(target), strict=True
+            )
+        ]
+        base = sum(first * stride for first, stride in zip(start, strides, strict=True))
+        self.move(source, axes, base, 0)
+
+    def lower_concat(self) -> None:
+        dim = self.op.attribute("dim")
+        strides = row_major_strides(type_of(self.op.results[0]).shape)
+        place = 0
+        for source in self.op.arguments()[0]:
+            shape = type_of(source).shape
+            axes = map(MoveAxis, shape, row_major_strides(shape), strides)
+            self.move(source, list(axes), 0, place * strides[dim])
+            place += shape[dim]
+
+    def lower_permute(self) -> None:
+        source = self.op.arguments()[0]
+        shape = type_of(source).shape
+        strides = row_major_strides(shape)
+        target = type_of(self.op.results[0]).shape
+        order = [strides[axis] for axis in self.op.attribute("dims")]
+        self.move(source, list(map(MoveAxis, target, order, row_major_strides(target))), 0, 0)
+
+    def move(
+        self, source: SSAValue, axes: Sequence[MoveAxis], source_base: int, target_base: int
+    ) -> None:
+        """Move all elements; axes are outermost first in the order of the target."""
+        if any(axis.extent == 0 for axis in axes):
+            return
+        scaled = [MoveAxis(a.extent, a.source * self.factor, a.target * self.factor) for a in axes]
+        if self.factor > 1:
+            scaled.append(MoveAxis(self.factor, 1, 1))
+        merged = merge_axes(scaled) or (MoveAxis(1, 1, 1),)
+        bases = source_base * self.factor, target_base * self.factor
+        if merged[-1].source != 1 and merged[-1].source >= BURST_STEP:
+            merged = (*merged, MoveAxis(1, 1, 1))
+        inner = next((place for place, axis in enumerate(merged) if axis.source == 1), None)
+        if merged[-1].source == 1:
+            self.copy(source, merged, bases)
+        elif inner is None:
+            self.pick(source, merged, bases)
+        else:
+            self.transpose(source, merged, inner, bases)
+
+    def copy(self, source: SSAValue, axes: tuple[MoveAxis, ...], bases: tuple[int, int]) -> None:
+        """Runs of neighbouring elements stay runs: tiles go in and out as they are."""
+        *outer, rows, columns = (MoveAxis(1, 0, 0), *axes)
+        size = self.dtype.bytes
+        problem = VectorProblem(
+            kind="elementwise",
+            outer=prod(axis.extent for axis in outer),
+            rows=rows.extent,
+            columns=columns.extent,
+            element_bytes=size * self.frame.slots,
+            row_bytes=0,
+            column_bytes=0,
+            moved_bytes=2 * size,
+            operations=1,
+            granule=self.granule,
+        )
+        schedule = choose_schedule(problem, self.frame.soc)
+        assert schedule is not None  # one element fits
+        self.sides = (schedule.rows, schedule.columns)
+        type = self.tile_type(schedule.rows, schedule.columns)
+        tasks = [
+            *(axis.extent for axis in outer),
+            ceil_div(rows.extent, schedule.rows),
+            ceil_div(columns.extent, schedule.columns),
+        ]
+        emit = self.emit
+        with self.frame.tasks(tasks) as (*places, row_tile, column_tile):
+            row = emit.mul(row_tile, schedule.rows)
+            column = emit.mul(column_tile, schedule.columns)
+            valid = (
+                emit.min(schedule.rows, emit.sub(rows.extent, row)),
+                emit.min(schedule.columns, emit.sub(columns.extent, column)),
+            )
+            walked = [*zip(outer, places, strict=True), (rows, row), (columns, column)]
+            moved = self.load(source, bases[0], walked, rows.source, valid, type)
+            self.store(moved, bases[1], walked, rows.target)
+
+    def transpose(
+        self, source: SSAValue, axes: tuple[MoveAxis, ...], inner: int, bases: tuple[int, int]
+    ) -> None:
+        """The innermost axis of the source is not that of the target: transpose tile by tile."""
+        *outer, columns = axes
+        rows = outer.pop(inner)
+        for down in parts(rows.extent, SHUFFLE_SIDE):
+            pitch = round_up(down.size, self.granule)
+            for across in parts(columns.extent, SHUFFLE_SIDE):
+                shuffle = Shuffle(
+                    down, across, (across.size, down.size), columns.source, (1, pitch)
+                )
+                self.shuffle(source, outer, (rows, columns), bases, shuffle)
+
+    def pick(self, source: SSAValue, axes: tuple[MoveAxis, ...], bases: tuple[int, int]) -> None:
+        """Elements a few places apart: load the row between them and gather."""
+        *outer, rows, columns = (MoveAxis(1, 0, 0), *axes)
+        step = columns.source
+        width = min(columns.extent, SHUFFLE_SPAN // step)
+        height = max(1, min(rows.extent, SHUFFLE_SIDE * SHUFFLE_SIDE // (width * step)))
+        for down in parts(rows.extent, height):
+            for across in parts(columns.extent, width):
+                span = (across.size - 1) * step + 1
+                pitch = round_up(span, self.granule)
+                shuffle = Shuffle(down, across, (down.size, span), rows.source, (pitch, step))
+                self.shuffle(source, outer, (rows, columns), bases, shuffle)
+
+    def shuffle(
+        self,
+        source: SSAValue,
+        outer: list[MoveAxis],
+        inner: tuple[MoveAxis, MoveAxis],
+        bases: tuple[int, int],
+        shuffle: Shuffle,
+    ) -> None:
+        """Load tiles, gather their elements in the order of the target, store them."""
+        emit = self.emit
+        rows, columns = inner
+        down, across = shuffle.down, shuffle.across
+        self.sides = (max(self.sides[0], down.size), max(self.sides[1], across.size))
+        target_type = self.tile_type(down.size, across.size)
+        offsets = emit.value(
+            tile.IotaOp,
+            emit.index(0),
+            *(step * self.dtype.bytes for step in shuffle.steps),
+            emit.index(down.size),
+            emit.index(across.size),
+            tile.TileType(*target_type.shape, I32, Space.UB),
+        )
+        # Lanes that only pad a row of the target are gathered too: they must find their elements
+        # inside the loaded tile.
+        reach = [round_up(side, self.granule) for side in shuffle.loaded]
+        last = round_up(across.size, self.granule) * max(shuffle.steps[1], 1)
+        loaded_type = self.tile_type(reach[0], max(reach[1], last if shuffle.steps[0] > 1 else 0))
+        tasks = [*(axis.extent for axis in outer), down.count, across.count]
+        with self.frame.tasks(tasks) as (*places, row_tile, column_tile):
+            row = emit.add(down.start, emit.mul(row_tile, down.size))
+            column = emit.add(across.start, emit.mul(column_tile, across.size))
+            walked = [*zip(outer, places, strict=True), (rows, row), (columns, column)]
+            loaded = self.load(
+                source, bases[0], walked, shuffle.source_stride, shuffle.loaded, loaded_type
+            )
+            moved = emit.value(tile.GatherOp, self.as_bits(loaded), offsets)
+            self.store(self.as_stored(moved), bases[1], walked, rows.target)
+
+    def as_bits(self, loaded: SSAValue) -> SSAValue:
+        """A tile the gather takes: bytes become f16, which holds all of them exactly."""
+        return self.converted(loaded, F16) if self.dtype.bytes == 1 else loaded
+
+    def as_stored(self, moved: SSAValue) -> SSAValue:
+        return self.converted(moved, self.dtype) if self.dtype.bytes == 1 else moved
+
+    def converted(self, value: SSAValue, dtype: DType) -> SSAValue:
+        type = tile.TileType(*tile.tile_type(value).shape, dtype, Space.UB)
+        return self.emit.value(tile.ApplyOp, "cast", [value], type, rounding="rint")
+
+    def tile_type(self, rows: int, columns: int) -> tile.TileType:
+        """A tile whose rows keep the pitch of the granule, also when they hold one element."""
+        return tile.TileType(rows, max(columns, 2 if rows > 1 else 1), self.dtype, Space.UB)
+
+    def load(
+        self,
+        source: SSAValue,
+        base: int,
+        walked: Walk,
+        row_stride: int,
+        valid: tuple[Index, Index],
+        type: tile.TileType,
+    ) -> SSAValue:
+        emit = self.emit
+        offset: Index = base
+        for axis, place in walked:
+            offset = emit.add(offset, emit.mul(place, axis.source))
+        handle = self.frame.inputs[source]
+        operands = (offset, row_stride, *valid)
+        return emit.value(
+            tile.LoadOp, handle, *map(emit.index, operands), type, slots=self.frame.slots
+        )
+
+    def store(self, value: SSAValue, base: int, walked: Walk, row_stride: int) -> None:
+        emit = self.emit
+        offset: Index = base
+        for axis, place in walked:
+            offset = emit.add(offset, emit.mul(place, axis.target))
+        emit.op(tile.StoreOp, value, self.output, emit.index(offset), emit.index(row_stride))
