@@ -1,0 +1,4 @@
+from pypto.target.instruction import Instruction
+
+
+def body_call(row: Instruction): raise NotImplementedError

@@ -1,0 +1,335 @@
+"""The scalar unit: runs a core's program and puts instructions into the queues of its pipes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto.emulator.events import FLAG, PIPE, SCALAR, push
+from pypto.emulator.raw import internal
+from pypto.emulator.state import (
+    EVENT_IDS,
+    FLAGS_PER_CORE,
+    STALL_BARRIER,
+    STALLS,
+    STATES,
+    UNITS_PER_CORE,
+    WORKING_PIPES,
+    Counter,
+    Fault,
+    ScalarStatus,
+)
+from pypto.emulator.tables import Action
+from pypto.target.instructions import OPCODES
+from pypto.target.memory import PIPES, Pipe
+from pypto.target.rows import (
+    MASK_COLUMN,
+    OPCODE_COLUMN,
+    OPERAND_COLUMN,
+    OPERAND_LIMIT,
+    PIPE_COLUMN,
+    REGISTER_COUNT,
+    ROW_WIDTH,
+)
+
+MOST_PER_CALL = 1 << 14
+ALL_PIPES = PIPES.index(Pipe.ALL)
+LAST_PIPE = len(WORKING_PIPES) - 1
+
+INSTRUCTIONS, DATA_INSTRUCTIONS = int(Counter.INSTRUCTIONS), int(Counter.DATA_INSTRUCTIONS)
+READY, QUEUE_FULL = int(ScalarStatus.READY), int(ScalarStatus.QUEUE_FULL)
+AWAITS_FLAG, DRAIN = int(ScalarStatus.FLAG), int(ScalarStatus.DRAIN)
+ENDED = int(ScalarStatus.ENDED)
+BAD_EVENT, BAD_PIPE, BAD_ROW = int(Fault.BAD_EVENT), int(Fault.BAD_PIPE), int(Fault.BAD_ROW)
+BAD_PARAMETER = int(Fault.BAD_PARAMETER)
+
+ALU, LOAD, JUMP = int(Action.ALU), int(Action.LOAD), int(Action.JUMP)
+BRANCH, END, STATE = int(Action.BRANCH), int(Action.END), int(Action.STATE)
+SET_FLAG, WAIT_FLAG = int(Action.SET_FLAG), int(Action.WAIT_FLAG)
+BARRIER, DATA = int(Action.BARRIER), int(Action.DATA)
+MOV, ADD, SUB, MUL = OPCODES["mov"], OPCODES["add"], OPCODES["sub"], OPCODES["mul"]
+DIV, REM, MIN, MAX = OPCODES["div"], OPCODES["rem"], OPCODES["min"], OPCODES["max"]
+SHL, SHR, AND, OR = OPCODES["shl"], OPCODES["shr"], OPCODES["and"], OPCODES["or"]
+SLT = OPCODES["slt"]
+BEQ, BNE, BLT = OPCODES["beq"], OPCODES["bne"], OPCODES["blt"]
+
+
+@internal
+def alu(opcode, a, b):
+    """rd of an arithmetic operation on 64-bit integers that wrap."""
+    if opcode == MOV:
+        return a
+    if opcode == ADD:
+        return a + b
+    if opcode == SUB:
+        return a - b
+    if opcode == MUL:
+        return a * b
+    if opcode == DIV or opcode == REM:
+        if b == 0:
+            return 0
+        if b == -1:
+            return -a if opcode == DIV else 0
+        quotient = a // b
+        if quotient < 0 and quotient * b != a:
+            quotient += 1
+        return quotient if opcode == DIV else a - quotient * b
+    if opcode == MIN:
+        return min(a, b)
+    if opcode == MAX:
+        return max(a, b)
+    if opcode == SHL:
+        return a << (b & 63)
+    if opcode == SHR:
+        return np.int64(np.uint64(a) >> np.uint64(b & 63))
+    if opcode == AND:
+        return a & b
+    if opcode == OR:
+        return a | b
+    if opcode == SLT:
+        return 1 if a < b else 0
+    return 1 if a == b else 0
+
+
+@internal
+def taken(opcode, a, b):
+    """Whether a branch is taken."""
+    if opcode == BEQ:
+        return a == b
+    if opcode == BNE:
+        return a != b
+    if opcode == BLT:
+        return a < b
+    return a >= b
+
+
+@internal
+def complain(m, fault, core, row, first, second, third):
+    """Record the first fault of a run."""
+    if m.fault[0] == 0:
+        m.fault[0] = fault
+        m.fault[1] = core
+        m.fault[2] = row
+        m.fault[3] = first
+        m.fault[4] = second
+        m.fault[5] = third
+
+
+@internal
+def flag_index(core, source, target, event):
+    """The place of a flag in ``Machine.flags``."""
+    key = (source * UNITS_PER_CORE + target) * EVENT_IDS + event
+    return core * FLAGS_PER_CORE + key
+
+
+@internal
+def drained(m, core):
+    """When everything dispatched to the pipes of a core has ended, -1 while a queue holds any."""
+    latest = 0
+    for unit in range(core * UNITS_PER_CORE + 1, (core + 1) * UNITS_PER_CORE):
+        if m.queue_count[unit] > 0:
+            return -1
+        latest = max(latest, m.last_end[unit])
+    return latest
+
+
+@internal
+def hold(m, core, time, pc, status, awaits):
+    """Stop the scalar unit of a core before the instruction at ``pc``."""
+    m.clock[core * UNITS_PER_CORE] = time
+    m.program_counter[core] = pc
+    m.scalar_status[core] = status
+    m.scalar_awaits[core] = awaits
+
+
+@internal
+def name_stall(m, unit, kind, until):
+    """Give the cycles up to ``until`` that have no name yet to a kind of stall."""
+    waited = until - m.clock[unit]
+    if waited > 0:
+        m.stalls[unit * STALLS + kind] += waited
+        m.clock[unit] = until
+
+
+@internal
+def wake(m, core, kind, time):
+    """Let a held scalar unit go on at ``time`` at the earliest; ``kind`` names what held it."""
+    unit = core * UNITS_PER_CORE
+    name_stall(m, unit, kind, time)
+    m.scalar_status[core] = READY
+    push(m, m.clock[unit], SCALAR, unit, 0)
+
+
+@internal
+def operand(m, core, row, j):
+    """The value of operand ``j`` of a row: an immediate or a register's content."""
+    value = m.rows[row * ROW_WIDTH + OPERAND_COLUMN + j]
+    if (m.rows[row * ROW_WIDTH + MASK_COLUMN] >> j) & 1:
+        return m.registers[core * REGISTER_COUNT + value]
+    return value
+
+
+@internal
+def enqueue(m, core, unit, time, row):
+    """Put a row into the queue of a pipe, registers and modes resolved."""
+    opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
+    count = m.queue_count[unit]
+    place = m.queue_head[unit] + count
+    if place >= m.depth:
+        place -= m.depth
+    entry = unit * m.depth + place
+    fields = entry * OPERAND_LIMIT
+    for j in range(m.operands[opcode]):
+        m.entry_fields[fields + j] = operand(m, core, row, j)
+    if m.action[opcode] == DATA:
+        m.counters[DATA_INSTRUCTIONS] += 1
+        for j in range(m.state_count[opcode]):
+            mode = m.modes[core * STATES + m.state_register[opcode * STATES + j]]
+            m.entry_fields[fields + m.state_field[opcode * STATES + j]] = mode
+    m.entry_row[entry] = row
+    m.entry_time[entry] = time
+    m.entry_number[entry] = m.dispatched[core]
+    m.queue_count[unit] = count + 1
+    if count == 0:
+        push(m, max(time, m.clock[unit]), PIPE, unit, 0)
+
+
+@internal
+def set_modes(m, core, row, opcode):
+    """Write mode registers from operands and fixed numbers."""
+    for j in range(m.state_count[opcode]):
+        k = m.state_field[opcode * STATES + j]
+        value = m.state_fixed[opcode * STATES + j]
+        if k >= 0:
+            value = operand(m, core, row, k)
+        m.modes[core * STATES + m.state_register[opcode * STATES + j]] = value
+
+
+@internal
+def yield_until(m, core, time, pc):
+    """Go on with the instruction at ``pc`` when the event loop has reached ``time``."""
+    hold(m, core, time, pc, READY, 0)
+    push(m, time, SCALAR, core * UNITS_PER_CORE, 0)
+
+
+@internal
+def dispatch(m, core, now):
+    """Run the scalar unit of a core until something holds it.
+
+    It may run ahead of the other units: what it does is seen by them at the time it carries.
+    Only where it looks at them (flags, barriers) does it wait for the event loop to catch up.
+    """
+    unit = core * UNITS_PER_CORE
+    pc = m.program_counter[core]
+    for _ in range(MOST_PER_CALL):
+        time = m.clock[unit]
+        if pc < 0 or pc >= m.row_count:
+            complain(m, BAD_ROW, core, pc, 0, 0, 0)
+            return
+        at = pc * ROW_WIDTH
+        opcode = m.rows[at + OPCODE_COLUMN]
+        action = m.action[opcode]
+        following = pc + 1
+        if action == DATA:
+            pipe_unit = unit + m.rows[at + PIPE_COLUMN]
+            if m.queue_count[pipe_unit] == m.depth:
+                hold(m, core, time, pc, QUEUE_FULL, pipe_unit)
+                return
+            enqueue(m, core, pipe_unit, time + m.issue, pc)
+        elif action == ALU:
+            a = operand(m, core, pc, 1)
+            b = operand(m, core, pc, 2)
+            m.registers[core * REGISTER_COUNT + m.rows[at + OPERAND_COLUMN]] = alu(opcode, a, b)
+        elif action == BRANCH:
+            a = operand(m, core, pc, 0)
+            b = operand(m, core, pc, 1)
+            if taken(opcode, a, b):
+                following = m.rows[at + OPERAND_COLUMN + 2]
+        elif action == JUMP:
+            following = m.rows[at + OPERAND_COLUMN]
+        elif action == LOAD:
+            index = m.rows[at + OPERAND_COLUMN + 1]
+            if index < 0 or index >= m.parameter_count:
+                complain(m, BAD_PARAMETER, core, pc, index, m.parameter_count, 0)
+                return
+            m.registers[core * REGISTER_COUNT + m.rows[at + OPERAND_COLUMN]] = m.parameters[index]
+        elif action == STATE:
+            set_modes(m, core, pc, opcode)
+        elif action == SET_FLAG or action == WAIT_FLAG or action == BARRIER:
+            if synchronise(m, core, time, now, pc, action):
+                return
+        elif action != END:
+            complain(m, BAD_ROW, core, pc, opcode, 0, 0)
+            return
+        m.dispatched[core] += 1
+        m.counters[INSTRUCTIONS] += 1
+        m.busy[unit] += m.issue
+        m.clock[unit] += m.issue
+        if action == END:
+            hold(m, core, m.clock[unit], pc, ENDED, 0)
+            return
+        pc = following
+    yield_until(m, core, m.clock[unit], pc)
+
+
+@internal
+def synchronise(m, core, time, now, pc, action):
+    """Dispatch a set, wait or barrier; True when the scalar unit is held before it."""
+    unit = core * UNITS_PER_CORE
+    at = pc * ROW_WIDTH
+    source = m.rows[at + OPERAND_COLUMN]
+    if action == BARRIER:
+        if source == ALL_PIPES:
+            return await_all_pipes(m, core, time, now, pc)
+        if source <= 0 or source > LAST_PIPE:
+            complain(m, BAD_PIPE, core, pc, source, source, 0)
+            return True
+        return enqueue_or_hold(m, core, unit + source, time, pc)
+    target = m.rows[at + OPERAND_COLUMN + 1]
+    event = operand(m, core, pc, 2)
+    if event < 0 or event >= EVENT_IDS:
+        complain(m, BAD_EVENT, core, pc, event, EVENT_IDS - 1, 0)
+        return True
+    if source > LAST_PIPE or target > LAST_PIPE or source < 0 or target < 0:
+        complain(m, BAD_PIPE, core, pc, source, target, 0)
+        return True
+    pipe = source if action == SET_FLAG else target
+    if pipe > 0:
+        return enqueue_or_hold(m, core, unit + pipe, time, pc)
+    if time > now:
+        yield_until(m, core, time, pc)
+        return True
+    flag = flag_index(core, source, target, event)
+    if action == SET_FLAG:
+        push(m, time + m.issue, FLAG, unit, flag)
+        return False
+    if not m.flags[flag]:
+        hold(m, core, time, pc, AWAITS_FLAG, flag)
+        return True
+    m.flags[flag] = 0
+    return False
+
+
+@internal
+def enqueue_or_hold(m, core, pipe_unit, time, pc):
+    """Queue a synchronisation row; True when the queue is full and the scalar unit held."""
+    if m.queue_count[pipe_unit] == m.depth:
+        hold(m, core, time, pc, QUEUE_FULL, pipe_unit)
+        return True
+    enqueue(m, core, pipe_unit, time + m.issue, pc)
+    return False
+
+
+@internal
+def await_all_pipes(m, core, time, now, pc):
+    """The barrier of all pipes: True while anything dispatched has not ended."""
+    if time > now:
+        yield_until(m, core, time, pc)
+        return True
+    latest = drained(m, core)
+    if latest < 0:
+        hold(m, core, time, pc, DRAIN, 0)
+        return True
+    if latest > now:
+        wake(m, core, STALL_BARRIER, latest)
+        return True
+    return False

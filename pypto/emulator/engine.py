@@ -1,0 +1,59 @@
+"""The event loop: all cores of a launch, one event after the other in simulated time."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from pypto.emulator.dispatch import ENDED, dispatch
+from pypto.emulator.events import ACTOR_BITS, EFFECT, FLAG, PIPE, SCALAR, pop
+from pypto.emulator.pipes import advance, finish, raise_flag, take_effect
+from pypto.emulator.raw import machine_at
+from pypto.emulator.state import UNITS_PER_CORE, Counter, Outcome
+
+HEAP, EVENTS, NOW = int(Counter.HEAP), int(Counter.EVENTS), int(Counter.NOW)
+FREE_COUNT, LOG = int(Counter.FREE_COUNT), int(Counter.LOG)
+BUDGET, QUIET, GROW = int(Outcome.BUDGET), int(Outcome.QUIET), int(Outcome.GROW)
+LOG_FULL, FAULT = int(Outcome.LOG_FULL), int(Outcome.FAULT)
+CYCLE_LIMIT = int(Outcome.CYCLE_LIMIT)
+
+
+def first_event(core: int) -> int:
+    """The key of the event that starts the scalar unit of a core at cycle 0."""
+    return (SCALAR << ACTOR_BITS) | (core * UNITS_PER_CORE)
+
+
+@njit(cache=True)
+def run_slice(words, budget):
+    """Serve up to ``budget`` events of the machine at address ``words``: why it stopped."""
+    m = machine_at(words)
+    # One event issues at most a whole queue.
+    margin = 4 * m.depth
+    for _ in range(budget):
+        if m.counters[HEAP] == 0:
+            return QUIET
+        if (
+            m.counters[HEAP] + margin > m.heap_room
+            or m.counters[FREE_COUNT] < margin
+        ):
+            return GROW
+        if m.record and m.counters[LOG] + margin > m.log_room:
+            return LOG_FULL
+        now, phase, unit, payload = pop(m)
+        m.counters[NOW] = now
+        m.counters[EVENTS] += 1
+        if now > m.cycle_limit:
+            return CYCLE_LIMIT
+        core = unit // UNITS_PER_CORE
+        if phase == EFFECT:
+            take_effect(m, core, payload)
+        elif phase == FLAG:
+            raise_flag(m, payload, now)
+        elif phase == PIPE:
+            advance(m, unit, now)
+        else:
+            dispatch(m, core, now)
+            if m.scalar_status[core] == ENDED:
+                finish(m, core)
+        if m.fault[0] != 0:
+            return FAULT
+    return BUDGET

@@ -1,0 +1,140 @@
+"""Which bytes hold no value yet: poison marks that moves carry and arithmetic may not use."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pypto.emulator.hazards_shadow import Box, addresses, view
+from pypto.target.instruction import Field, Instruction
+from pypto.target.memory import LOCAL_SPACES, Space
+from pypto.target.soc import Soc
+
+POISON, CLEAN = 0xFF, 0  # a poisoned element of any float type reads NaN, a clean one 0
+EDGE = 16  # rows and columns of a fractal of L0C
+
+# Families that copy bytes as they are: they carry marks. So does the masked copy of the vector
+# pipe, whose family also computes.
+CARRIERS = frozenset(
+    ("copy_in", "copy_ub", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b",
+     "block_broadcast")
+)  # fmt: skip
+CUBE = (Space.L0A, Space.L0B, Space.L0C)
+COMPARISONS = frozenset(("compare", "compare_scalar"))
+
+
+class Operand(NamedTuple):
+    """An address field with the bytes it covers."""
+
+    field: Field
+    where: list[Box]
+
+
+class UnsetRead(NamedTuple):
+    """Bytes used that nothing has written."""
+
+    field: Field
+    start: int
+    stop: int
+
+
+class Marks:
+    """Marks of all memories of one core and of GM; ``gm`` is uint8, one item per byte."""
+
+    def __init__(self, machine: Soc, gm: np.ndarray) -> None:
+        self.memory: dict[Space, np.ndarray] = {
+            space: np.full(machine.capacity[space], POISON, np.uint8) for space in LOCAL_SPACES
+        }
+        self.memory[Space.GM] = gm
+
+    def restart(self) -> None:
+        """Poison the local memories: the next core begins."""
+        for space in LOCAL_SPACES:
+            self.memory[space].fill(POISON)
+
+    def step(
+        self, row: Instruction, fields: Any, operands: list[Operand]
+    ) -> list[UnsetRead]:
+        """Follow one instruction; what it uses although nothing has written it."""
+        unset = [o for o in operands if self._is_used(o.field, fields) and self._poisoned(o)]
+        if row.family.name == "mad":
+            return self._multiply(row, fields, operands, unset)
+        written = [o for o in operands if "w" in o.field.role]
+        if unset and row.family.name in COMPARISONS:
+            self._compare(row, operands, written[0])
+            return []
+        if unset and (row.family.name in CARRIERS or row.op_name == "vcopy"):
+            plain = fields._replace(pad_value=0) if "pad_value" in fields._fields else fields
+            row.meaning(self.memory, plain, row)
+            return []
+        self._fill(written, CLEAN)
+        return [self._complaint(o) for o in unset]
+
+    def _is_used(self, field: Field, fields: Any) -> bool:
+        """Whether the old value of the bytes matters."""
+        combines = field.space is Space.GM and bool(getattr(fields, "atomic", 0))
+        return "r" in field.role or combines
+
+    def _poisoned(self, operand: Operand) -> bool:
+        memory = self._of(operand)
+        return any(view(memory, box).any() for box in operand.where)
+
+    def _of(self, operand: Operand) -> np.ndarray:
+        assert operand.field.space is not None
+        return self.memory[operand.field.space]
+
+    def _fill(self, operands: list[Operand], mark: int) -> None:
+        for operand in operands:
+            for box in operand.where:
+                view(self._of(operand), box)[...] = mark
+
+    def _complaint(self, operand: Operand) -> UnsetRead:
+        memory = self._of(operand)
+        for box in operand.where:
+            items = view(memory, box)
+            if items.any():
+                return UnsetRead(operand.field, *addresses(box, items != CLEAN))
+        return UnsetRead(operand.field, operand.where[0].start, operand.where[0].start)
+
+    def _compare(self, row: Instruction, operands: list[Operand], result: Operand) -> None:
+        """All lanes are compared; a byte of bits is poisoned when its eight lanes all are."""
+        lanes = None
+        for operand in operands:
+            if "r" in operand.field.role:
+                read = [view(self._of(operand), box).reshape(-1) for box in operand.where]
+                marks = np.concatenate(read).reshape(-1, row.source_dtype.bytes).max(axis=1)
+                lanes = marks if lanes is None else np.maximum(lanes, marks)
+        if lanes is not None:
+            view(self._of(result), result.where[0])[...] = lanes.reshape(-1, 8).min(axis=1)
+
+    def _multiply(
+        self, row: Instruction, fields: Any, operands: list[Operand], unset: list[Operand]
+    ) -> list[UnsetRead]:
+        """Only the valid rows and columns of the fractals are used and written."""
+        (c,) = [operand for operand in operands if operand.field.name == "c"]
+        if not unset and fields.m % EDGE == 0 and fields.n % EDGE == 0:
+            self._fill([c], CLEAN)
+            return []
+        valid = self._product(row, fields._replace(k=1, k_align=0, c_init=1), clean=True) == 0
+        complaints: list[UnsetRead] = []
+        if unset and np.isnan(self._product(row, fields, clean=False)[valid]).any():
+            first = next((o for o in unset if o.field.name != "c"), c)
+            complaints.append(self._complaint(first))
+        self._fill([c], POISON)
+        self.memory[Space.L0C].view(np.float32)[valid] = 0
+        return complaints
+
+    def _product(self, row: Instruction, fields: Any, clean: bool) -> np.ndarray:
+        """L0C after a multiplication of marks read as numbers: NaN where poison goes in.
+
+        ``clean``: of clean operands over a poisoned L0C, so that the valid part is 0.
+        """
+        marks = dict(self.memory)
+        if clean:
+            marks = {space: np.zeros_like(array) for space, array in marks.items() if space in CUBE}
+            marks[Space.L0C].fill(POISON)
+        else:
+            marks[Space.L0C] = marks[Space.L0C].copy()
+        row.meaning(marks, fields, row)
+        return marks[Space.L0C].view(np.float32)

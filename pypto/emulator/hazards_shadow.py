@@ -1,0 +1,158 @@
+"""Who touched each byte last: stamps per pipe and kind of access, exact to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pypto.target.instruction import Access
+
+READ, WRITE = -2, -1  # kinds of access; an atomic of mode m is a kind of its own, m > 0
+
+
+class Box(NamedTuple):
+    """``outer`` x ``inner`` whole runs of ``length`` bytes from ``start``."""
+
+    start: int
+    outer: int
+    outer_stride: int
+    inner: int
+    inner_stride: int
+    length: int
+
+
+def boxes(access: Access) -> list[Box]:
+    """An access as boxes of whole runs, those that touch joined."""
+    start, outer, outer_stride, inner, inner_stride, length, edge, last_inner, last_edge = access
+    if outer <= 0:
+        return []
+    if length == edge == last_edge and inner == last_inner:
+        found = [Box(start, outer, outer_stride, inner, inner_stride, length)]
+    else:
+        tail = start + (inner - 1) * inner_stride
+        last = start + (outer - 1) * outer_stride
+        last_tail = last + (last_inner - 1) * inner_stride
+        found = [
+            Box(start, outer - 1, outer_stride, inner - 1, inner_stride, length),
+            Box(tail, outer - 1, outer_stride, min(inner, 1), 0, edge),
+            Box(last, 1, 0, last_inner - 1, inner_stride, length),
+            Box(last_tail, 1, 0, min(last_inner, 1), 0, last_edge),
+        ]
+    return [_joined(box) for box in found if box.outer > 0 and box.inner > 0 and box.length > 0]
+
+
+def _joined(box: Box) -> Box:
+    start, outer, outer_stride, inner, inner_stride, length = box
+    if inner == 1 or inner_stride == length:
+        length, inner, inner_stride = length * inner, 1, 0
+        if outer == 1 or outer_stride == length:
+            length, outer, outer_stride = length * outer, 1, 0
+    return Box(start, outer, outer_stride, inner, inner_stride, length)
+
+
+def view(array: np.ndarray, box: Box, origin: int = 0) -> np.ndarray:
+    """The items of ``array``, one per byte from address ``origin``, that a box covers."""
+    at = box.start - origin
+    if box.outer == box.inner == 1:
+        return array[at : at + box.length]
+    size = array.itemsize
+    return np.ndarray(
+        (box.outer, box.inner, box.length),
+        array.dtype,
+        array,
+        at * size,
+        (box.outer_stride * size, box.inner_stride * size, size),
+    )
+
+
+def addresses(box: Box, chosen: np.ndarray) -> tuple[int, int]:
+    """First address and first one behind the ``chosen`` items of a view of a box."""
+    shape = (box.outer, box.inner, box.length)
+    outer, inner, byte = np.nonzero(chosen.reshape(shape))
+    found = box.start + outer * box.outer_stride + inner * box.inner_stride + byte
+    return int(found.min()), int(found.max()) + 1
+
+
+class Conflict(NamedTuple):
+    """Bytes ``start``..``stop`` that the instruction ``stamp`` of pipe ``pipe`` touched."""
+
+    pipe: int
+    kind: int
+    stamp: int
+    start: int
+    stop: int
+
+
+def clash(one: int, other: int) -> bool:
+    """Whether two kinds of access to one byte conflict."""
+    if one == READ or other == READ:
+        return one != other
+    return one == WRITE or other == WRITE or one != other
+
+
+class Shadow:
+    """The last accesses to ``size`` bytes from address ``origin``.
+
+    Stamps grow over cores: those of the core being checked lie above ``base``, and 0 means never.
+    A shadow of memory ``shared`` by the cores keeps, beside the last access, the last one by an
+    earlier core.
+    """
+
+    def __init__(self, size: int, origin: int = 0, shared: bool = False) -> None:
+        self.size = size
+        self.origin = origin
+        self.shared = shared
+        self.last: dict[tuple[int, int], np.ndarray] = {}
+        self.earlier: dict[tuple[int, int], np.ndarray] = {}
+
+    def conflicts(
+        self, kind: int, where: list[Box], known: list[int], base: int
+    ) -> Iterator[Conflict]:
+        """Clashing accesses that are not known to have ended, latest first per pipe and kind.
+
+        ``known[p]`` is how many instructions of pipe p have ended for certain.
+        """
+        for (pipe, other), stamps in self.last.items():
+            if not clash(kind, other):
+                continue
+            for box in where:
+                items = view(stamps, box, self.origin)
+                if items.max() > base + known[pipe]:
+                    yield from _found(pipe, other, box, items, base + known[pipe])
+                if self.shared and base:
+                    foreign = np.where(items > base, 0, items)
+                    earlier = self.earlier.get((pipe, other))
+                    if earlier is not None:
+                        foreign = np.maximum(foreign, view(earlier, box, self.origin))
+                    if foreign.any():
+                        yield from _found(pipe, other, box, foreign, 0)
+
+    def record(self, pipe: int, kind: int, where: list[Box], stamp: int, base: int) -> None:
+        """Instruction ``stamp`` (above ``base``) of a pipe touches the boxes."""
+        key = (pipe, kind)
+        if key not in self.last:
+            self.last[key] = np.zeros(self.size, np.int32)
+        for box in where:
+            items = view(self.last[key], box, self.origin)
+            if self.shared and base:
+                self._keep(key, box, items, base)
+            items[...] = stamp
+
+    def _keep(self, key: tuple[int, int], box: Box, items: np.ndarray, base: int) -> None:
+        """Remember what an earlier core did to bytes that are touched again."""
+        foreign = (items > 0) & (items <= base)
+        if not foreign.any():
+            return
+        if key not in self.earlier:
+            self.earlier[key] = np.zeros(self.size, np.int32)
+        view(self.earlier[key], box, self.origin)[foreign] = items[foreign]
+
+
+def _found(
+    pipe: int, kind: int, box: Box, items: np.ndarray, threshold: int
+) -> Iterator[Conflict]:
+    for stamp in np.unique(items[items > threshold])[::-1].tolist():
+        start, stop = addresses(box, items == stamp)
+        yield Conflict(pipe, kind, stamp, start, stop)

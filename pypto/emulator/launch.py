@@ -1,0 +1,207 @@
+"""Runs one launch: makes the engine's machine, serves events in slices, reads the profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pypto.emulator import diagnosis
+from pypto.emulator.cache import compiled_code_in_cache
+from pypto.emulator.device import Device
+from pypto.emulator.placement import POISON
+from pypto.emulator.prepare import prepare
+from pypto.emulator.profile import LaunchProfile
+from pypto.emulator.state import (
+    MEMORY_LIMITS,
+    MEMORY_SCRATCH,
+    MEMORY_TABLE_WIDTH,
+    STALL_END,
+    UNITS_PER_CORE,
+    WORKING_PIPES,
+    Counter,
+    Machine,
+    Outcome,
+    grown,
+    moving_parts,
+    words_of,
+)
+from pypto.emulator.tables import tables
+from pypto.target.instructions import STATE_REGISTERS
+from pypto.target.memory import LOCAL_SPACES, SPACES, CoreKind, Space
+from pypto.target.program import Program
+from pypto.target.rows import BLOCK_COUNT_REGISTER, BLOCK_INDEX_REGISTER, OPCODE_COLUMN
+from pypto.target.soc import Soc
+
+with compiled_code_in_cache():
+    from pypto.emulator import engine
+
+SLICE_EVENTS = 2_000_000
+FLIGHTS = 4096
+LOG_ROWS = 65_536
+SCRATCH_BYTES = 2**20
+
+CORE_SPACES: dict[CoreKind, tuple[Space, ...]] = {
+    CoreKind.VECTOR: (Space.UB,),
+    CoreKind.CUBE: tuple(space for space in LOCAL_SPACES if space is not Space.UB),
+    CoreKind.AICORE: LOCAL_SPACES,
+}
+START_MODES = {"mask_high": -1, "mask_low": -1}
+
+# progress(program name, cycle reached, instructions so far)
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class LaunchLog:
+    """Every instruction that entered a pipe: int64 rows with ``state.LOG_COLUMNS`` and fields."""
+
+    program: Program
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a launch; ``functional`` computes data, ``record`` keeps a log."""
+
+    functional: bool = True
+    record: bool = False
+    cycle_limit: int = 10**11
+    progress: Progress | None = None
+
+
+def run_launch(
+    device: Device,
+    program: Program,
+    grid: int,
+    parameters: np.ndarray,
+    spans: tuple[np.ndarray, np.ndarray],
+    options: Options,
+) -> tuple[LaunchProfile, LaunchLog]:
+    """One program on ``grid`` cores, from the first dispatch to the last completion."""
+    soc = device.soc
+    prepare(program.rows[:, OPCODE_COLUMN].tolist(), options.functional)
+    arenas = _arenas(program.core, grid, soc) if options.functional else {}
+    scratch = np.zeros(SCRATCH_BYTES if options.functional else 0, np.uint8)
+    log_rows = LOG_ROWS if options.record else 0
+    moving = moving_parts(grid, soc.queue_depth, FLIGHTS, log_rows)
+    machine = Machine(
+        rows=np.array(program.rows),
+        row_count=len(program.rows),
+        parameters=parameters,
+        parameter_count=len(parameters),
+        buffer_starts=spans[0],
+        buffer_ends=spans[1],
+        buffer_count=len(spans[0]),
+        memory_table=_memory_table(device, grid, arenas, scratch),
+        soc=np.array(soc.numbers, np.int64),
+        depth=soc.queue_depth,
+        issue=soc.scalar_issue,
+        functional=int(options.functional),
+        record=int(options.record),
+        cycle_limit=options.cycle_limit,
+        heap_room=len(moving["heap_keys"]),
+        log_room=log_rows,
+        **tables()._asdict(),
+        **moving,
+        **device.parts(program.core, grid),
+    )
+    _start(machine, grid)
+    before = device.hbm_bytes()
+    machine, log = _serve(machine, program, soc, options.progress)
+    if machine.counters[Counter.FINISHED] < grid:
+        raise diagnosis.deadlock_error(program, machine)
+    if machine.flags.any():
+        raise diagnosis.unbalanced_error(program, machine)
+    after = device.hbm_bytes()
+    profile = _profile(program, machine, after[0] - before[0], after[1] - before[1])
+    return profile, LaunchLog(program, log)
+
+
+def _serve(
+    machine: Machine, program: Program, soc: Soc, progress: Progress | None
+) -> tuple[Machine, np.ndarray]:
+    """Run the engine in slices until no event is left; the final machine and the log."""
+    pieces: list[np.ndarray] = []
+    words = words_of(machine)
+    counters = machine.counters
+    while True:
+        outcome = Outcome(engine.run_slice(words.ctypes.data, SLICE_EVENTS))
+        if outcome is Outcome.FAULT:
+            raise diagnosis.fault_error(program, soc, machine)
+        if outcome is Outcome.CYCLE_LIMIT:
+            raise diagnosis.cycle_limit_error(program, machine)
+        if outcome is Outcome.GROW:
+            machine = grown(machine)
+            words = words_of(machine)
+        if outcome in (Outcome.LOG_FULL, Outcome.QUIET):
+            pieces.append(machine.log[: counters[Counter.LOG]].copy())
+            counters[Counter.LOG] = 0
+        if progress is not None:
+            cycle, count = int(counters[Counter.NOW]), int(counters[Counter.INSTRUCTIONS])
+            progress(program.name, cycle, count)
+        if outcome is Outcome.QUIET:
+            return machine, np.concatenate(pieces)
+
+
+def _arenas(core: CoreKind, cores: int, soc: Soc) -> dict[Space, np.ndarray]:
+    """Poisoned local memories, one row per core."""
+    return {
+        space: np.full((cores, soc.capacity[space]), POISON, np.uint8)
+        for space in CORE_SPACES[core]
+    }
+
+
+def _memory_table(
+    device: Device, cores: int, arenas: dict[Space, np.ndarray], scratch: np.ndarray
+) -> np.ndarray:
+    """Base addresses and limits of every space of every core; a missing space has limit 0."""
+    table = np.zeros((cores, MEMORY_TABLE_WIDTH), np.int64)
+    table[:, SPACES.index(Space.GM)] = device.memory.ctypes.data
+    table[:, MEMORY_LIMITS + SPACES.index(Space.GM)] = device.memory.size
+    table[:, MEMORY_SCRATCH] = scratch.ctypes.data
+    for space, arena in arenas.items():
+        base, pitch = arena.ctypes.data, arena.shape[1]
+        table[:, SPACES.index(space)] = base + np.arange(cores) * pitch
+        table[:, MEMORY_LIMITS + SPACES.index(space)] = pitch
+    return table
+
+
+def _start(machine: Machine, grid: int) -> None:
+    """Registers and modes at launch, and the first event of every core."""
+    machine.registers[:, BLOCK_INDEX_REGISTER] = np.arange(grid)
+    machine.registers[:, BLOCK_COUNT_REGISTER] = grid
+    for name, value in START_MODES.items():
+        machine.modes[:, STATE_REGISTERS.index(name)] = value
+    for core in range(grid):
+        machine.heap_keys[core] = engine.first_event(core)
+    machine.counters[Counter.HEAP] = grid
+
+
+def _profile(program: Program, machine: Machine, hbm_read: int, hbm_write: int) -> LaunchProfile:
+    """Name the cycles after each unit's last instruction and check that every cycle has one."""
+    cores = len(machine.core_end)
+    cycles = int(machine.core_end.max())
+    machine.stalls[:, STALL_END] += cycles - machine.clock
+    pipes = len(WORKING_PIPES)
+    busy = machine.busy.reshape(cores, UNITS_PER_CORE)[:, :pipes].copy()
+    stalls = machine.stalls.reshape(cores, UNITS_PER_CORE, -1)[:, :pipes].copy()
+    named = busy + stalls.sum(axis=2)
+    if (named != cycles).any() or (stalls < 0).any():
+        raise AssertionError(f"{program.name}: {named.tolist()} cycles have a name of {cycles}")
+    counts = machine.unit_instructions.reshape(cores, UNITS_PER_CORE)[:, :pipes].copy()
+    counts[:, 0] = machine.dispatched
+    return LaunchProfile(
+        name=program.name,
+        core=program.core,
+        cycles=cycles,
+        cores=cores,
+        busy=busy,
+        stalls=stalls,
+        pipe_instructions=counts,
+        instructions=int(machine.counters[Counter.INSTRUCTIONS]),
+        data_instructions=int(machine.counters[Counter.DATA_INSTRUCTIONS]),
+        hbm_read_bytes=hbm_read,
+        hbm_write_bytes=hbm_write,
+    )

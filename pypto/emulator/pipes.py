@@ -1,0 +1,278 @@
+"""The pipes: in-order issue from bounded queues, overlapping execution, flags and barriers."""
+
+from __future__ import annotations
+
+from pypto.emulator.dispatch import (
+    AWAITS_FLAG,
+    BARRIER,
+    DATA,
+    DRAIN,
+    ENDED,
+    QUEUE_FULL,
+    SET_FLAG,
+    WAIT_FLAG,
+    complain,
+    drained,
+    flag_index,
+    name_stall,
+    wake,
+)
+from pypto.emulator.events import EFFECT, FLAG, PIPE, push
+from pypto.emulator.memory_system import transfer
+from pypto.emulator.raw import address_of, call2, call4, internal
+from pypto.emulator.state import (
+    ACCESS_WORDS,
+    EVENT_IDS,
+    FLAGS_PER_CORE,
+    LOG_FIELDS,
+    LOG_WIDTH,
+    MEMORY_LIMITS,
+    MEMORY_TABLE_WIDTH,
+    MOST_ADDRESSES,
+    STALL_BARRIER,
+    STALL_DISPATCH,
+    STALL_FLAG,
+    STALL_MEMORY,
+    STALL_QUEUE,
+    UNITS_PER_CORE,
+    Counter,
+    Fault,
+    ScalarStatus,
+)
+from pypto.target.instruction import UNBOUNDED, RowFacts
+from pypto.target.memory import SPACES, Space
+from pypto.target.rows import OPCODE_COLUMN, OPERAND_LIMIT, ROW_WIDTH
+
+WORD = 8
+FACTS = len(RowFacts._fields)
+FLIGHT_BITS = 24
+FLIGHT_MASK = (1 << FLIGHT_BITS) - 1
+GM = SPACES.index(Space.GM)
+FINISHED_STATUS = int(ScalarStatus.FINISHED)
+FREE_FLIGHT, FREE_COUNT = int(Counter.FREE_FLIGHT), int(Counter.FREE_COUNT)
+FINISHED, LOG = int(Counter.FINISHED), int(Counter.LOG)
+DOUBLE_SET, OUT_OF_BOUNDS = int(Fault.DOUBLE_SET), int(Fault.OUT_OF_BOUNDS)
+
+
+@internal
+def advance(m, unit, now):
+    """Issue from the queue of a pipe until it is empty or something holds the pipe."""
+    core = unit // UNITS_PER_CORE
+    while m.queue_count[unit] > 0:
+        entry = unit * m.depth + m.queue_head[unit]
+        dispatched = m.entry_time[entry]
+        start = max(dispatched, m.clock[unit])
+        if start > now:
+            push(m, start, PIPE, unit, 0)
+            return
+        name_stall(m, unit, STALL_DISPATCH, dispatched)
+        row = m.entry_row[entry]
+        opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
+        action = m.action[opcode]
+        end = now
+        if action == DATA:
+            end = issue(m, core, unit, entry, now)
+            if m.fault[0] != 0:
+                return
+        elif action == SET_FLAG:
+            end = max(now, m.last_end[unit])
+            flag = flag_of(m, core, entry)
+            push(m, end, FLAG, unit, flag)
+        elif action == WAIT_FLAG:
+            flag = flag_of(m, core, entry)
+            if not m.flags[flag]:
+                m.awaited_flag[unit] = flag
+                return
+            m.flags[flag] = 0
+            source = m.entry_fields[entry * OPERAND_LIMIT]
+            name_stall(m, unit, STALL_FLAG + source, now)
+        elif action == BARRIER:
+            if m.last_end[unit] > now:
+                push(m, m.last_end[unit], PIPE, unit, 0)
+                return
+            name_stall(m, unit, STALL_BARRIER, now)
+        if m.record:
+            record(m, core, unit, entry, opcode, now, end)
+        m.unit_instructions[unit] += 1
+        head = m.queue_head[unit] + 1
+        m.queue_head[unit] = 0 if head == m.depth else head
+        m.queue_count[unit] -= 1
+        if m.scalar_status[core] == QUEUE_FULL and m.scalar_awaits[core] == unit:
+            pipe = unit - core * UNITS_PER_CORE
+            wake(m, core, STALL_QUEUE + pipe, now)
+    if m.scalar_status[core] == DRAIN:
+        latest = drained(m, core)
+        if latest >= 0:
+            wake(m, core, STALL_BARRIER, max(latest, now))
+    elif m.scalar_status[core] == ENDED:
+        finish(m, core)
+
+
+@internal
+def flag_of(m, core, entry):
+    """The flag that a queued set or wait names."""
+    at = entry * OPERAND_LIMIT
+    fields = m.entry_fields
+    return flag_index(core, fields[at], fields[at + 1], fields[at + 2])
+
+
+@internal
+def finish(m, core):
+    """Close a core whose program has ended, once its queues are empty."""
+    latest = drained(m, core)
+    if latest < 0:
+        return
+    m.core_end[core] = max(latest, m.clock[core * UNITS_PER_CORE])
+    m.scalar_status[core] = FINISHED_STATUS
+    m.counters[FINISHED] += 1
+
+
+@internal
+def issue(m, core, unit, entry, now):
+    """Start a data instruction: its occupancy, its place in memory traffic, its effect's time."""
+    row = m.entry_row[entry]
+    opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
+    fields = address_of(m.entry_fields) + entry * OPERAND_LIMIT * WORD
+    facts = address_of(m.facts) + opcode * FACTS * WORD
+    gm = m.gm_address[opcode]
+    call4(m.cost[opcode], fields, facts, address_of(m.soc), address_of(m.costs))
+    occupancy, latency, size = m.costs[0], m.costs[1], m.costs[2]
+    if m.functional or gm >= 0:
+        call4(m.footprint[opcode], fields, facts, address_of(m.accesses), 0)
+    if m.functional and not in_bounds(m, core, row, opcode):
+        return now
+    free = now + occupancy
+    end = max(now + latency, free)
+    m.busy[unit] += occupancy
+    m.clock[unit] = free
+    if gm >= 0 and size > 0:
+        passed = transfer(m, core, now, size, m.accesses, gm, m.gm_write[opcode])
+        if passed > free:
+            name_stall(m, unit, STALL_MEMORY, passed)
+            end += passed - free
+    m.last_end[unit] = max(m.last_end[unit], end)
+    if m.functional:
+        flight = m.counters[FREE_FLIGHT]
+        m.counters[FREE_FLIGHT] = m.flight_row[flight]
+        m.counters[FREE_COUNT] -= 1
+        m.flight_row[flight] = row
+        for j in range(m.operands[opcode]):
+            m.flight_fields[flight * OPERAND_LIMIT + j] = m.entry_fields[entry * OPERAND_LIMIT + j]
+        number = m.entry_number[entry]
+        push(m, end, EFFECT, unit, (number << FLIGHT_BITS) | flight)
+    return end
+
+
+@internal
+def extent(accesses, at):
+    """Lowest byte and end of the access that begins at word ``at``; equal when it is empty."""
+    start, outer, outer_stride = accesses[at], accesses[at + 1], accesses[at + 2]
+    inner, inner_stride, length = accesses[at + 3], accesses[at + 4], accesses[at + 5]
+    if length == UNBOUNDED:
+        return start, start + 1
+    stop = start
+    if outer > 0 and accesses[at + 7] > 0:
+        stop = (
+            start
+            + (outer - 1) * outer_stride
+            + (accesses[at + 7] - 1) * inner_stride
+            + accesses[at + 8]
+        )
+        if accesses[at + 7] > 1:
+            stop = max(
+                stop,
+                start + (outer - 1) * outer_stride + (accesses[at + 7] - 2) * inner_stride + length,
+            )
+    if outer > 1 and inner > 0:
+        before = start + (outer - 2) * outer_stride
+        stop = max(stop, before + (inner - 1) * inner_stride + accesses[at + 6])
+        if inner > 1:
+            stop = max(stop, before + (inner - 2) * inner_stride + length)
+    return start, stop
+
+
+@internal
+def buffer_end(m, address):
+    """The end of the GM buffer that holds an address, -1 where there is none."""
+    starts = m.buffer_starts
+    low, high = 0, m.buffer_count
+    while low < high:
+        middle = (low + high) >> 1
+        if starts[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0 or address >= m.buffer_ends[low - 1]:
+        return -1
+    return m.buffer_ends[low - 1]
+
+
+@internal
+def in_bounds(m, core, row, opcode):
+    """Check every address of an instruction against its space, in GM against its buffer."""
+    for i in range(m.address_count[opcode]):
+        low, high = extent(m.accesses, i * ACCESS_WORDS)
+        if low == high:
+            continue
+        space = m.address_space[opcode * MOST_ADDRESSES + i]
+        limit = m.memory_table[core * MEMORY_TABLE_WIDTH + MEMORY_LIMITS + space]
+        if space == GM:
+            limit = buffer_end(m, low)
+        if low < 0 or high > limit:
+            complain(m, OUT_OF_BOUNDS, core, row, i, low, high)
+            return False
+    return True
+
+
+@internal
+def take_effect(m, core, payload):
+    """Run the body of an instruction that ends now."""
+    flight = payload & FLIGHT_MASK
+    row = m.flight_row[flight]
+    opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
+    fields = address_of(m.flight_fields) + flight * OPERAND_LIMIT * WORD
+    table = address_of(m.memory_table) + core * MEMORY_TABLE_WIDTH * WORD
+    bad = call2(m.body[opcode], fields, table)
+    if bad != 0:
+        complain(m, OUT_OF_BOUNDS, core, row, -1, bad - 1, bad)
+    m.flight_row[flight] = m.counters[FREE_FLIGHT]
+    m.counters[FREE_FLIGHT] = flight
+    m.counters[FREE_COUNT] += 1
+
+
+@internal
+def raise_flag(m, flag, now):
+    """A set takes effect; who waits for it goes on."""
+    if m.flags[flag]:
+        complain(m, DOUBLE_SET, flag // FLAGS_PER_CORE, -1, flag % FLAGS_PER_CORE, now, 0)
+        return
+    m.flags[flag] = 1
+    core = flag // FLAGS_PER_CORE
+    key = flag % FLAGS_PER_CORE
+    target = (key // EVENT_IDS) % UNITS_PER_CORE
+    unit = core * UNITS_PER_CORE + target
+    if target == 0:
+        if m.scalar_status[core] == AWAITS_FLAG and m.scalar_awaits[core] == flag:
+            source = key // (EVENT_IDS * UNITS_PER_CORE)
+            wake(m, core, STALL_FLAG + source, now)
+    elif m.awaited_flag[unit] == flag:
+        m.awaited_flag[unit] = -1
+        push(m, now, PIPE, unit, 0)
+
+
+@internal
+def record(m, core, unit, entry, opcode, start, end):
+    """Append an issued instruction to the log."""
+    at = m.counters[LOG] * LOG_WIDTH
+    m.counters[LOG] += 1
+    m.log[at] = core
+    m.log[at + 1] = m.entry_number[entry]
+    m.log[at + 2] = m.entry_row[entry]
+    m.log[at + 3] = opcode
+    m.log[at + 4] = unit - core * UNITS_PER_CORE
+    m.log[at + 5] = m.entry_time[entry]
+    m.log[at + 6] = start
+    m.log[at + 7] = m.clock[unit]
+    m.log[at + 8] = end
+    for j in range(OPERAND_LIMIT):
+        m.log[at + LOG_FIELDS + j] = m.entry_fields[entry * OPERAND_LIMIT + j]

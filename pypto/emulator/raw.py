@@ -1,0 +1,197 @@
+"""What numba lacks: typed pointers from addresses, half floats, calls through an address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import config
+from numba.extending import intrinsic
+
+from pypto.emulator.state import Machine
+
+_FEATURES = dict(llvmlite.binding.get_host_cpu_features())
+# Without F16C (x86) or with a CPU chosen by name LLVM calls library functions that numba has not.
+HALF_IN_HARDWARE = not config.CPU_NAME and bool(
+    _FEATURES.get("f16c") or _FEATURES.get("fullfp16")
+)
+
+
+def internal(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that compiled code alone calls (from Python it would crash).
+
+    Integer constants among the arguments are plain int64: numba would compile the function anew
+    for every constant.
+    """
+    compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")(function)
+    resolve = compiled.get_call_template
+
+    def resolve_plain(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        return resolve(tuple(types.unliteral(kind) for kind in arguments), keywords)
+
+    compiled.get_call_template = resolve_plain
+    return compiled
+
+
+@intrinsic
+def pointer(typingctx, address, element):
+    """``pointer(address, np.float32)``: a pointer to that type; indexing is not checked."""
+    result = types.CPointer(element.dtype)
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(result))
+
+    return result(types.int64, element), generate
+
+
+@intrinsic
+def address_of(typingctx, target):
+    """The address a pointer holds, as an int64."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ptrtoint(arguments[0], ir.IntType(64))
+
+    return types.int64(target), generate
+
+
+ELEMENTS = {"Words": types.int64, "HalfWords": types.int32, "Bytes": types.uint8}
+
+
+@intrinsic
+def machine_at(typingctx, address):
+    """The Machine whose words (see ``state.words_of``) begin at an address."""
+    kinds = [
+        types.CPointer(ELEMENTS[hint]) if hint in ELEMENTS else types.int64
+        for hint in (reference.__forward_arg__ for reference in Machine.__annotations__.values())
+    ]
+    result = types.NamedTuple(kinds, Machine)
+
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        first = builder.inttoptr(arguments[0], word.as_pointer())
+        values = []
+        for i, kind in enumerate(kinds):
+            place = builder.gep(first, [ir.Constant(word, i)])
+            value = builder.load(place)
+            if isinstance(kind, types.CPointer):
+                value = builder.inttoptr(value, context.get_value_type(kind))
+            values.append(value)
+        return context.make_tuple(builder, signature.return_type, values)
+
+    return result(types.int64), generate
+
+
+def _call(argument_count: int):
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        function = ir.FunctionType(word, [word] * argument_count)
+        target = builder.inttoptr(arguments[0], function.as_pointer())
+        return builder.call(target, list(arguments[1:]))
+
+    return generate
+
+
+@intrinsic
+def call2(typingctx, target, first, second):
+    """Call the C function at address ``target`` with two int64 arguments."""
+    return types.int64(types.int64, types.int64, types.int64), _call(2)
+
+
+@intrinsic
+def call4(typingctx, target, first, second, third, fourth):
+    """Call the C function at address ``target`` with four int64 arguments."""
+    return types.int64(*[types.int64] * 5), _call(4)
+
+
+@intrinsic
+def _half_to_float(typingctx, bits):
+    def generate(context, builder, signature, arguments):
+        return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
+
+    return types.float32(types.uint16), generate
+
+
+@intrinsic
+def _float_to_half(typingctx, value):
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(builder.fptrunc(arguments[0], ir.HalfType()), ir.IntType(16))
+
+    return types.uint16(types.float32), generate
+
+
+@intrinsic
+def float_bits(typingctx, value):
+    """The 32 bits of a float32."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.IntType(32))
+
+    return types.uint32(types.float32), generate
+
+
+@intrinsic
+def float_of_bits(typingctx, bits):
+    """The float32 with the given 32 bits."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.uint32), generate
+
+
+@internal
+def half_to_float_by_integers(bits):
+    """The float32 of 16 half bits; every NaN payload is kept."""
+    magnitude = np.uint32(bits & np.uint16(0x7FFF)) << np.uint32(13)
+    sign = np.uint32(bits & np.uint16(0x8000)) << np.uint32(16)
+    exponent = magnitude & np.uint32(0x0F800000)
+    normal = magnitude + np.uint32((127 - 15) << 23)
+    if exponent == np.uint32(0x0F800000):
+        normal += np.uint32((128 - 16) << 23)
+    elif exponent == np.uint32(0):
+        shifted = float_of_bits(magnitude + np.uint32(113 << 23))
+        normal = float_bits(shifted - float_of_bits(np.uint32(113 << 23)))
+    return float_of_bits(normal | sign)
+
+
+@internal
+def float_to_half_by_integers(value):
+    """The nearest half of a float32, ties to even."""
+    bits = float_bits(value)
+    sign = (bits >> np.uint32(16)) & np.uint32(0x8000)
+    magnitude = bits & np.uint32(0x7FFFFFFF)
+    if magnitude >= np.uint32(0x47800000):
+        is_nan = magnitude > np.uint32(0x7F800000)
+        result = np.uint32(0x7E00) if is_nan else np.uint32(0x7C00)
+    elif magnitude < np.uint32(0x38800000):
+        half = float_of_bits(magnitude) + np.float32(0.5)
+        result = float_bits(half) - np.uint32(0x3F000000)
+    else:
+        odd = (magnitude >> np.uint32(13)) & np.uint32(1)
+        rounded = magnitude + np.uint32(0xC8000FFF) + odd
+        result = rounded >> np.uint32(13)
+    return np.uint16(result | sign)
+
+
+half_to_float = _half_to_float if HALF_IN_HARDWARE else half_to_float_by_integers
+float_to_half = _float_to_half if HALF_IN_HARDWARE else float_to_half_by_integers
+
+
+@internal
+def bfloat_to_float(bits):
+    """The float32 of 16 bfloat16 bits."""
+    return float_of_bits(np.uint32(bits) << np.uint32(16))
+
+
+@internal
+def float_to_bfloat(value):
+    """The nearest bfloat16 of a float32, ties to even; LLVM's own flushes subnormals."""
+    bits = float_bits(value)
+    odd = (bits >> np.uint32(16)) & np.uint32(1)
+    rounded = (bits + np.uint32(0x7FFF) + odd) >> np.uint32(16)
+    is_nan = (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    return np.uint16((bits >> np.uint32(16)) | np.uint32(0x40) if is_nan else rounded)

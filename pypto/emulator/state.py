@@ -1,0 +1,277 @@
+"""What the event engine reads and writes: plain arrays in one NamedTuple, made anew per launch.
+
+A *unit* is one pipe of one core: ``unit = core * UNITS_PER_CORE + pipe``; pipe 0 is the scalar
+unit. Times are cycles since the start of the launch.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from pypto.target.instructions import STATE_REGISTERS
+from pypto.target.memory import PIPES, SPACES, Pipe
+from pypto.target.rows import OPERAND_LIMIT, REGISTER_COUNT
+
+UNITS_PER_CORE = 8
+EVENT_IDS = 8
+FLAGS_PER_CORE = UNITS_PER_CORE * UNITS_PER_CORE * EVENT_IDS
+WORKING_PIPES: tuple[Pipe, ...] = tuple(pipe for pipe in PIPES if pipe is not Pipe.ALL)
+
+# Names of the cycles in which a pipe does not work, in the order of the stall counters.
+STALL_KINDS: tuple[str, ...] = (
+    "dispatch",  # nothing dispatched to the pipe
+    "barrier",  # a barrier holds the pipe until its own earlier instructions have ended
+    "memory",  # ports, L2 or HBM are busy with others
+    "end",  # the pipe has no instruction left
+    *(f"flag_{pipe}" for pipe in WORKING_PIPES),  # waits for a flag from that pipe
+    *(f"queue_{pipe}" for pipe in WORKING_PIPES),  # scalar unit: that pipe's queue is full
+)
+STALL_DISPATCH, STALL_BARRIER, STALL_MEMORY, STALL_END, STALL_FLAG = range(5)
+STALL_QUEUE = STALL_FLAG + len(WORKING_PIPES)
+STALLS = len(STALL_KINDS)
+STATES = len(STATE_REGISTERS)
+
+
+class Counter(IntEnum):
+    """Positions in ``Machine.counters``."""
+
+    HEAP = 0  # events in the heap
+    FREE_FLIGHT = 1  # head of the list of free in-flight records
+    FREE_COUNT = 2  # in-flight records left
+    FINISHED = 3  # cores that are done
+    INSTRUCTIONS = 4  # every dispatch
+    DATA_INSTRUCTIONS = 5  # dispatches that are neither scalar nor synchronisation
+    EVENTS = 6  # events served
+    LOG = 7  # rows in the log
+    NOW = 8  # time of the last event
+
+
+class ScalarStatus(IntEnum):
+    """What the scalar unit of a core is doing."""
+
+    READY = 0
+    QUEUE_FULL = 1
+    FLAG = 2
+    DRAIN = 3
+    ENDED = 4
+    FINISHED = 5
+
+
+class Outcome(IntEnum):
+    """Why the engine returned."""
+
+    BUDGET = 0  # the slice is used up
+    QUIET = 1  # no event is left
+    GROW = 2  # the heap or the in-flight records need more room
+    LOG_FULL = 3
+    FAULT = 4
+    CYCLE_LIMIT = 5
+
+
+class Fault(IntEnum):
+    """What stopped a run; ``Machine.fault`` is (fault, core, row, detail, detail, detail)."""
+
+    NONE = 0
+    DOUBLE_SET = 1
+    OUT_OF_BOUNDS = 2
+    UNBALANCED = 3
+    BAD_EVENT = 4
+    BAD_PIPE = 5
+    BAD_ROW = 6
+    BAD_PARAMETER = 7
+
+
+Words = np.ndarray  # int64
+HalfWords = np.ndarray  # int32
+Bytes = np.ndarray  # uint8
+
+
+class Machine(NamedTuple):
+    """All that the engine reads and writes for one launch.
+
+    In Python the fields are arrays; in compiled code they are pointers to the same memory, so
+    every array has one dimension there and nothing is counted or checked.
+    """
+
+    # What is launched; read only.
+    rows: Words  # [rows, ROW_WIDTH]
+    row_count: int
+    parameters: Words  # [parameters]
+    parameter_count: int
+    buffer_starts: Words  # [buffers], sorted
+    buffer_ends: Words  # [buffers]
+    buffer_count: int
+    memory_table: Words  # [cores, MEMORY_TABLE_WIDTH]
+    soc: Words  # the fields of SocNumbers
+    depth: int  # of every queue
+    issue: int  # cycles of the scalar unit per dispatched instruction
+    functional: int
+    record: int
+    cycle_limit: int
+    # The instruction table, see tables.Tables; read only.
+    action: Words
+    operands: Words
+    state_count: Words
+    state_register: Words
+    state_field: Words
+    state_fixed: Words
+    address_count: Words
+    address_space: Words
+    gm_address: Words
+    gm_write: Words
+    facts: Words
+    body: Words
+    cost: Words
+    footprint: Words
+    # The event loop.
+    counters: Words  # [Counter]
+    fault: Words  # [6]
+    heap_keys: Words  # [events]
+    heap_payloads: Words  # [events]
+    heap_room: int
+    # Scalar units, per core.
+    registers: Words  # [cores, REGISTER_COUNT]
+    modes: Words  # [cores, STATES]
+    program_counter: Words
+    scalar_status: Words
+    scalar_awaits: Words  # the unit or flag that holds the scalar unit
+    dispatched: Words  # instructions so far
+    core_end: Words
+    flags: Bytes  # [cores, FLAGS_PER_CORE]
+    # Pipes, per unit.
+    clock: Words  # every cycle before it has a name
+    last_end: Words  # completion of the latest instruction
+    awaited_flag: Words  # -1 when the pipe waits for none
+    queue_head: Words
+    queue_count: Words
+    busy: Words
+    stalls: Words  # [units, STALLS]
+    unit_instructions: Words
+    # Queue entries: [units, depth].
+    entry_row: Words
+    entry_time: Words  # when it came into the queue
+    entry_number: Words  # position in the core's dispatch order
+    entry_fields: Words  # [units, depth, OPERAND_LIMIT]
+    # Instructions whose effect is still to come.
+    flight_row: Words  # the next free record while free
+    flight_fields: Words  # [flights, OPERAND_LIMIT]
+    # Scratch of calls, and the log.
+    accesses: Words  # [addresses, ACCESS_WORDS]
+    costs: Words  # [4]
+    log: Words  # [log rows, LOG_WIDTH]
+    log_room: int
+    # The memory system, see memory_system; L2 stays warm between launches.
+    servers: Words  # [Server]
+    port_free: Words  # [cores]
+    filled: Words  # [sectors]: number of the fill that brought it, 0 for never
+    dirty: Bytes  # [sectors]
+    ring: HalfWords  # [L2 sectors]: sector of the last fill of each place
+    sector_count: int
+    l2_sectors: int
+    read_rate: int  # bytes per cycle through the port of a core
+    write_rate: int
+    l2_rate: int
+    hbm_read_rate: int
+    hbm_mixed_rate: int  # while it also writes
+
+
+# Columns of the log; resolved fields follow.
+LOG_COLUMNS = (
+    "core",
+    "number",
+    "row",
+    "opcode",
+    "pipe",
+    "dispatched",
+    "start",
+    "free",
+    "end",
+)
+LOG_FIELDS = len(LOG_COLUMNS)
+LOG_WIDTH = LOG_FIELDS + OPERAND_LIMIT
+
+# Columns of a core's memory table: base address per space, scratch, then limit per space.
+MEMORY_SCRATCH = len(SPACES)
+MEMORY_LIMITS = MEMORY_SCRATCH + 1
+MEMORY_TABLE_WIDTH = MEMORY_LIMITS + len(SPACES)
+ACCESS_WORDS = 9
+MOST_ADDRESSES = 8
+
+assert len(WORKING_PIPES) <= UNITS_PER_CORE
+
+
+def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[str, np.ndarray]:
+    """The arrays that change during a launch, as they are before the first cycle."""
+    units = cores * UNITS_PER_CORE
+    entries = units * depth
+
+    def zeros(*shape: int) -> np.ndarray:
+        return np.zeros(shape, np.int64)
+
+    counters = zeros(len(Counter))
+    counters[Counter.FREE_COUNT] = flights
+    return {
+        "counters": counters,
+        "fault": zeros(6),
+        "heap_keys": zeros(flights + 8 * units),
+        "heap_payloads": zeros(flights + 8 * units),
+        "registers": zeros(cores, REGISTER_COUNT),
+        "modes": zeros(cores, STATES),
+        "program_counter": zeros(cores),
+        "scalar_status": zeros(cores),
+        "scalar_awaits": zeros(cores),
+        "dispatched": zeros(cores),
+        "core_end": zeros(cores),
+        "flags": np.zeros((cores, FLAGS_PER_CORE), np.uint8),
+        "clock": zeros(units),
+        "last_end": zeros(units),
+        "awaited_flag": np.full(units, -1, np.int64),
+        "queue_head": zeros(units),
+        "queue_count": zeros(units),
+        "busy": zeros(units),
+        "stalls": zeros(units, STALLS),
+        "unit_instructions": zeros(units),
+        "entry_row": zeros(entries),
+        "entry_time": zeros(entries),
+        "entry_number": zeros(entries),
+        "entry_fields": zeros(entries, OPERAND_LIMIT),
+        "flight_row": np.arange(1, flights + 1, dtype=np.int64),
+        "flight_fields": zeros(flights, OPERAND_LIMIT),
+        "accesses": zeros(MOST_ADDRESSES, ACCESS_WORDS),
+        "costs": zeros(4),
+        "log": zeros(log_rows, LOG_WIDTH),
+    }
+
+
+def grown(machine: Machine) -> Machine:
+    """The same machine with twice the room for events and instructions in flight."""
+    old = len(machine.flight_row)
+    # The free list ends at index `old`, where the new records begin.
+    rows = np.concatenate([machine.flight_row, np.arange(old + 1, 2 * old + 1, dtype=np.int64)])
+    machine.counters[Counter.FREE_COUNT] += old
+
+    def doubled(array: np.ndarray) -> np.ndarray:
+        return np.concatenate([array, np.zeros_like(array)])
+
+    return machine._replace(
+        heap_keys=doubled(machine.heap_keys),
+        heap_payloads=doubled(machine.heap_payloads),
+        heap_room=2 * machine.heap_room,
+        flight_row=rows,
+        flight_fields=doubled(machine.flight_fields),
+    )
+
+
+def words_of(machine: Machine) -> np.ndarray:
+    """Addresses and numbers of a machine, as compiled code takes them; keep the machine alive."""
+    words = np.zeros(len(machine), np.int64)
+    for i, value in enumerate(machine):
+        if isinstance(value, np.ndarray):
+            assert value.flags.c_contiguous, Machine._fields[i]
+            words[i] = value.ctypes.data
+        else:
+            words[i] = value
+    return words

@@ -1,0 +1,125 @@
+"""The instruction table as arrays, so that the engine is the same machine code for any table."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from pypto.emulator.state import MOST_ADDRESSES
+from pypto.target.instruction import Kind
+from pypto.target.instructions import INSTRUCTIONS, OPCODES, SCALARS, STATE_REGISTERS, ScalarKind
+from pypto.target.memory import SPACES, Space
+
+
+class Action(IntEnum):
+    """What the scalar unit does with an opcode."""
+
+    INVALID = 0
+    ALU = 1
+    LOAD = 2
+    JUMP = 3
+    BRANCH = 4
+    END = 5
+    STATE = 6
+    SET_FLAG = 7
+    WAIT_FLAG = 8
+    BARRIER = 9
+    DATA = 10
+
+
+ACTIONS = {kind: Action[kind.name] for kind in ScalarKind}
+
+
+class Tables(NamedTuple):
+    """Per opcode: what it is, where its mode registers and addresses are, how to run it.
+
+    ``state_register``/``state_field``: for data opcodes, field k of the row takes the register;
+    for STATE opcodes, the register takes operand k, or ``state_fixed`` where k is -1.
+    ``body``, ``cost`` and ``footprint`` are addresses of compiled code, 0 until a program that
+    has the opcode is prepared.
+    """
+
+    action: np.ndarray  # int64[opcodes]
+    operands: np.ndarray  # int64[opcodes]
+    state_count: np.ndarray  # int64[opcodes]
+    state_register: np.ndarray  # int64[opcodes, registers]
+    state_field: np.ndarray  # int64[opcodes, registers]
+    state_fixed: np.ndarray  # int64[opcodes, registers]
+    address_count: np.ndarray  # int64[opcodes]
+    address_space: np.ndarray  # int64[opcodes, addresses]
+    gm_address: np.ndarray  # int64[opcodes]: which address is in GM, -1 for none
+    gm_write: np.ndarray  # int64[opcodes]
+    facts: np.ndarray  # int64[opcodes, facts]
+    body: np.ndarray  # int64[opcodes]
+    cost: np.ndarray  # int64[opcodes]
+    footprint: np.ndarray  # int64[opcodes]
+
+
+@cache
+def tables() -> Tables:
+    """The arrays of the whole instruction table; shared by all launches of the process."""
+    opcodes = max(OPCODES.values()) + 1
+    registers = len(STATE_REGISTERS)
+    facts = len(INSTRUCTIONS[0].facts)
+
+    def zeros(*shape: int) -> np.ndarray:
+        return np.zeros(shape, np.int64)
+
+    made = Tables(
+        action=zeros(opcodes),
+        operands=zeros(opcodes),
+        state_count=zeros(opcodes),
+        state_register=zeros(opcodes, registers),
+        state_field=zeros(opcodes, registers),
+        state_fixed=zeros(opcodes, registers),
+        address_count=zeros(opcodes),
+        address_space=zeros(opcodes, MOST_ADDRESSES),
+        gm_address=np.full(opcodes, -1, np.int64),
+        gm_write=zeros(opcodes),
+        facts=zeros(opcodes, facts),
+        body=zeros(opcodes),
+        cost=zeros(opcodes),
+        footprint=zeros(opcodes),
+    )
+    _fill_scalars(made)
+    _fill_rows(made)
+    return made
+
+
+def _fill_scalars(made: Tables) -> None:
+    for operation in SCALARS:
+        opcode = OPCODES[operation.mnemonic]
+        made.action[opcode] = ACTIONS[operation.kind]
+        made.operands[opcode] = len(operation.operands)
+        made.state_count[opcode] = len(operation.state)
+        for i, (register, source) in enumerate(operation.state):
+            made.state_register[opcode, i] = STATE_REGISTERS.index(register)
+            if isinstance(source, str):
+                made.state_field[opcode, i] = operation.operands.index(source)
+            else:
+                made.state_field[opcode, i] = -1
+                made.state_fixed[opcode, i] = source
+
+
+def _fill_rows(made: Tables) -> None:
+    for row in INSTRUCTIONS:
+        opcode = OPCODES[row.mnemonic]
+        made.action[opcode] = Action.DATA
+        made.operands[opcode] = len(row.fields)
+        made.facts[opcode] = row.facts
+        states = [(i, f.state) for i, f in enumerate(row.fields) if f.state]
+        made.state_count[opcode] = len(states)
+        for position, (i, register) in enumerate(states):
+            made.state_field[opcode, position] = i
+            made.state_register[opcode, position] = STATE_REGISTERS.index(register)
+        addresses = [f for f in row.fields if f.kind is Kind.ADDRESS]
+        made.address_count[opcode] = len(addresses)
+        for i, field in enumerate(addresses):
+            assert field.space is not None
+            made.address_space[opcode, i] = SPACES.index(field.space)
+            if field.space is Space.GM:
+                made.gm_address[opcode] = i
+                made.gm_write[opcode] = "w" in field.role

@@ -1,0 +1,119 @@
+"""Texts of the generated modules."""
+
+from __future__ import annotations
+
+from string import Template
+
+from pypto.emulator.bodies import body_call
+from pypto.target.instruction import Family, Instruction, RowFacts
+from pypto.target.soc import SocNumbers
+
+FAMILY = Template('''"""Time and bytes of the instructions of family $name."""
+
+import numpy as np
+from numba import cfunc, types
+
+from pypto.emulator.prepare import families
+from pypto.emulator.raw import pointer
+from pypto.emulator.rebuild import jitted
+from pypto.target.instruction import RowFacts
+from pypto.target.soc import SocNumbers
+
+FAMILY = families()["$name"]
+Fields = FAMILY.tuple_type
+cycles = jitted(FAMILY.cycles)
+accesses = jitted(FAMILY.footprint)
+$traffic_function
+WORD = types.int64
+SIGNATURE = WORD(WORD, WORD, WORD, WORD)
+
+
+@cfunc(SIGNATURE, cache=True, error_model="numpy")
+def cost(fields, facts, soc, out):
+    v, k, s = pointer(fields, np.int64), pointer(facts, np.int64), pointer(soc, np.int64)
+    f = Fields($fields)
+    row = RowFacts($facts)
+    numbers = SocNumbers($numbers)
+    occupancy, latency = cycles(f, row, numbers)
+    size, bursts = $traffic
+    o = pointer(out, np.int64)
+    o[0] = occupancy
+    o[1] = latency
+    o[2] = size
+    o[3] = bursts
+    return 0
+
+
+@cfunc(SIGNATURE, cache=True, error_model="numpy")
+def footprint(fields, facts, out, unused):
+    v, k = pointer(fields, np.int64), pointer(facts, np.int64)
+    touched = accesses(Fields($fields), RowFacts($facts))
+    o = pointer(out, np.int64)
+$stores
+    return 0
+''')
+
+BODY = Template('''"""Effect of $mnemonic: $summary."""
+
+import numpy as np
+from numba import cfunc, types
+
+from pypto.emulator.raw import pointer
+$imports
+
+WORD = types.int64
+
+
+@cfunc(WORD(WORD, WORD), cache=True, error_model="numpy")
+def body(fields, memory):
+    f = Fields($fields)
+    return $call
+''')
+
+ACCESS_FIELDS = (
+    "start",
+    "outer",
+    "outer_stride",
+    "inner",
+    "inner_stride",
+    "length",
+    "edge",
+    "last_inner",
+    "last_edge",
+)
+
+
+def _indexed(name: str, count: int) -> str:
+    return ", ".join(f"{name}[{i}]" for i in range(count))
+
+
+def family_text(family: Family) -> str:
+    """The module with ``cost`` and ``footprint`` of a family."""
+    has_traffic = family.traffic is not None
+    addresses = sum(1 for field in family.fields if field.space is not None)
+    stores = [
+        f"    o[{i * len(ACCESS_FIELDS) + j}] = touched[{i}].{name}"
+        for i in range(addresses)
+        for j, name in enumerate(ACCESS_FIELDS)
+    ]
+    return FAMILY.substitute(
+        name=family.name,
+        traffic_function="traffic = jitted(FAMILY.traffic)" if has_traffic else "",
+        traffic="traffic(f, row)" if has_traffic else "0, 0",
+        fields=_indexed("v", len(family.fields)),
+        facts=_indexed("k", len(RowFacts._fields)),
+        numbers=_indexed("s", len(SocNumbers._fields)),
+        stores="\n".join(stores),
+    )
+
+
+def body_text(row: Instruction) -> str:
+    """The module with ``body`` of one opcode."""
+    imports, call = body_call(row)
+    return BODY.substitute(
+        mnemonic=row.mnemonic,
+        summary=row.summary,
+        imports=imports,
+        fields=_indexed("v", len(row.fields)),
+        call=call,
+    )
