@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,9 +63,9 @@ DTYPES: dict[str, DType] = {d.name: d for d in (F16, BF16, F32, I8, U8, I16, I32
 FLOATS = (F16, BF16, F32)
 
 
-def dtype_of(numpy_dtype: object) -> DType | None:
+def dtype_of(numpy_dtype: Any) -> DType | None:
     """The element type of a NumPy dtype, or None when the machine has none (``float64``)."""
     import numpy as np
 
-    name = np.dtype(numpy_dtype).name  # pyright: ignore[reportArgumentType]
+    name = np.dtype(numpy_dtype).name
     return next((d for d in DTYPES.values() if d.public_name == name), None)

@@ -146,10 +146,6 @@ class Family:
     traffic: Traffic | None = None
     limits: Limits | None = None
 
-    def index(self, name: str) -> int:
-        """The position of a field."""
-        return next(i for i, f in enumerate(self.fields) if f.name == name)
-
     def make(self, **values: int) -> Any:
         """The NamedTuple with the given fields and the defaults of the others."""
         complete = {f.name: values.pop(f.name, f.default) for f in self.fields}

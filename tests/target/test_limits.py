@@ -22,6 +22,8 @@ FIXPIPE = {"dst": 0, "src": 0, "n": 16, "m": 16, "dst_stride": 16, "src_stride":
         ("vadd.f16", ADD | {"dst": 196608 - 224}, "dst = 196384; .* ub ends at byte 196608"),
         ("vadd.f16", ADD | {"mask_mode": 2}, r"mask_mode = 2; .* 0\.\.1"),
         ("vcmpv_eq.f16", ADD | {"repeat": -1}, r"repeat = -1; .* 0\.\.255"),
+        ("vcadd.f32", {"dst": 6, "src": 0}, "dst = 6; .* a multiple of 4"),
+        ("vcgadd.f16", {"dst": 8, "src": 0}, "dst = 8; .* a multiple of 16"),
         (
             "copy_gm_to_ubuf_align.b32",
             {"dst": 0, "src": 0, "length": 4, "left": 9},

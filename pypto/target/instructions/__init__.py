@@ -12,7 +12,6 @@ DATA_OPCODE_BASE = 64
 
 INSTRUCTIONS: tuple[Instruction, ...] = (*VECTOR, *MOVE, *CUBE)
 BY_MNEMONIC: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
-SCALAR_BY_MNEMONIC: dict[str, ScalarOperation] = {s.mnemonic: s for s in SCALARS}
 OPCODES: dict[str, int] = {
     **{s.mnemonic: i for i, s in enumerate(SCALARS)},
     **{row.mnemonic: DATA_OPCODE_BASE + i for i, row in enumerate(INSTRUCTIONS)},
@@ -24,7 +23,6 @@ __all__ = [
     "INSTRUCTIONS",
     "OPCODES",
     "SCALARS",
-    "SCALAR_BY_MNEMONIC",
     "STATE_REGISTERS",
     "Instruction",
     "ScalarKind",

@@ -189,7 +189,9 @@ BINARY = family("binary", Binary, shape.binary_footprint, shape.vector_cycles)
 UNARY = family("unary", Unary, shape.unary_footprint, shape.vector_cycles)
 SCALAR_BINARY = family("scalar_binary", ScalarBinary, shape.unary_footprint, shape.vector_cycles)
 DUPLICATE = family("duplicate", Duplicate, shape.duplicate_footprint, shape.vector_cycles)
-REDUCE = family("reduce", Reduce, shape.reduce_footprint, shape.vector_cycles)
+REDUCE = family(
+    "reduce", Reduce, shape.reduce_footprint, shape.vector_cycles, limits=shape.reduce_limits
+)
 COMPARE = family("compare", Compare, shape.compare_footprint, shape.compare_cycles)
 COMPARE_SCALAR = family(
     "compare_scalar", CompareScalar, shape.compare_scalar_footprint, shape.compare_cycles

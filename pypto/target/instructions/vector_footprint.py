@@ -130,6 +130,13 @@ def reduce_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     )
 
 
+def reduce_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
+    unit = facts.variant * facts.dst_bytes
+    if f.dst % unit:
+        return [("dst", f"a multiple of {unit}, the results of one repeat")]
+    return []
+
+
 def compare_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access, Access]:
     bits = f.repeat * lanes_per_repeat(facts)
     return (
