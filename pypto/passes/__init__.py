@@ -35,7 +35,6 @@ PASSES: tuple[PassEntry, ...] = (
     PassEntry("fuse", "tensor.fuse:Fuse"),
     PassEntry("outline", "tensor.outline:Outline"),
     PassEntry("tile-kernels", "tile.tile_kernels:TileKernels"),
-    PassEntry("lower-host", "host.lower_host:LowerHost"),
     PassEntry("plan-memory", "host.plan_memory:PlanMemory"),
     PassEntry("lower-to-tik", "tik.lower_to_tik:LowerToTik"),
     PassEntry("place-buffers", "tik.place_buffers:PlaceBuffers"),

@@ -12,7 +12,7 @@ def inserted(pipeline: str, new: str, *, after: str) -> str:
 # One operator is one kernel, and a kernel waits for its loads before it computes.
 O0 = (
     "decompose,expand-recipes,legalize,canonicalize,dce,outline,"
-    "tile-kernels{slots=1},lower-host,lower-to-tik,place-buffers,plan-memory,insert-sync"
+    "tile-kernels{slots=1},lower-to-tik,place-buffers,plan-memory,insert-sync"
 )
 # Less work: nothing is computed twice; loads and computation overlap.
 O1 = inserted(O0, "canonicalize,cse", after="decompose").replace("{slots=1}", "{slots=2}")

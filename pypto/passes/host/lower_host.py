@@ -1,11 +1,7 @@
-"""lower-host: @main allocates buffers and launches kernels instead of calling functions."""
+"""From calls of tensor functions to buffers and launches, for kernels that are at tile level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -17,24 +13,15 @@ from pypto.dialects.pypto import ConstantOp, TensorOperation
 from pypto.dialects.types import type_of
 from pypto.errors import CompileError
 from pypto.ops.types import DYNAMIC, TensorType
-from pypto.passes.base import Pass
 from pypto.passes.tile.kernel_frame import dynamic_positions, position_source
 
 
-@dataclass(frozen=True)
-class LowerHost(Pass):
-    """Tensors of @main become buffers in global memory, calls of kernels become launches."""
-
-    name = "lower-host"
-    exact: ClassVar[bool] = True
-    requires: ClassVar[str] = "@main calls kernels of tiles with tensors"
-    ensures: ClassVar[str] = "@main allocates, launches and returns; nothing has a tensor type"
-
-    def apply(self, context: Context, module: ModuleOp) -> None:
-        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
-        main = functions.get(host.MAIN)
-        if main is not None and not main.is_declaration:
-            _Lowering(main, functions).run()
+def lower_host(module: ModuleOp) -> None:
+    """Rebuild @main: buffers for tensors, launches for calls; nothing has a tensor type then."""
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    main = functions.get(host.MAIN)
+    if main is not None:
+        _Lowering(main, functions).run()
 
 
 def buffer_type(tensor: TensorType) -> host.BufferType:
@@ -113,7 +100,7 @@ class _Lowering:
                     "INVALID_IR",
                     f"@main still holds {op.name}",
                     location=source_of(op),
-                    fix="run 'outline' before 'lower-host'",
+                    fix="run 'outline' before 'tile-kernels'",
                 )
 
     def number(self) -> int:

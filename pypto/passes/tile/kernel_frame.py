@@ -155,10 +155,12 @@ class Frame:
         """The multi-index of a number, last axis fastest."""
         emit = self.emitter
         places: list[Index] = []
-        for extent in reversed(extents[1:]):
-            places.append(emit.remainder(task, extent))
-            task = emit.floor_div(task, extent)
-        return [*([task] if extents else []), *reversed(places)]
+        for axis in range(len(extents) - 1, -1, -1):
+            if all(extent == 1 for extent in extents[:axis]):
+                return [0] * axis + [task, *reversed(places)]
+            places.append(emit.remainder(task, extents[axis]))
+            task = emit.floor_div(task, extents[axis])
+        return places[::-1]
 
     def close(self, schedule: Mapping[str, int | str]) -> None:
         """End the function and put it in the place of the tensor function."""

@@ -118,11 +118,11 @@ class MovementKernel:
             scaled.append(MoveAxis(self.factor, 1, 1))
         merged = merge_axes(scaled) or (MoveAxis(1, 1, 1),)
         bases = source_base * self.factor, target_base * self.factor
-        if merged[-1].source != 1 and merged[-1].source >= BURST_STEP:
-            merged = (*merged, MoveAxis(1, 1, 1))
         inner = next((place for place, axis in enumerate(merged) if axis.source == 1), None)
-        if merged[-1].source == 1:
+        if inner == len(merged) - 1:
             self.copy(source, merged, bases)
+        elif inner is None and merged[-1].source >= BURST_STEP:
+            self.copy(source, (*merged, MoveAxis(1, 1, 1)), bases)
         elif inner is None:
             self.pick(source, merged, bases)
         else:

@@ -1,4 +1,4 @@
-"""tile-kernels: every kernel becomes loops over tiles."""
+"""tile-kernels: every kernel becomes loops over tiles, and @main launches it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from pypto.dialects import tile
 from pypto.dialects.pypto import TensorOperation
 from pypto.passes.base import Pass
+from pypto.passes.host.lower_host import lower_host
 from pypto.passes.tensor.units import kernel_space
 from pypto.passes.tik.kernels import soc_of
 from pypto.passes.tile.kernel_frame import Frame
@@ -27,13 +28,14 @@ MOVES = ("slice", "concat", "permute")
 class TileKernels(Pass):
     """Kernels of tensors become kernels of tiles; ``slots`` buffers per load, 2 overlap.
 
-    The choice of tile, slots and grid stands in ``tile.schedule`` of each kernel.
+    The choice of tile, slots and grid stands in ``tile.schedule`` of each kernel. A call does not
+    fit a kernel of tiles, so @main changes in the same step: it allocates and launches.
     """
 
     name = "tile-kernels"
     exact: ClassVar[bool] = True
     requires: ClassVar[str] = "kernels hold primitives that share an iteration space"
-    ensures: ClassVar[str] = "kernels hold loops over tiles; @main still calls them with tensors"
+    ensures: ClassVar[str] = "kernels hold loops over tiles; @main allocates buffers and launches"
 
     slots: int = 2
 
@@ -42,6 +44,7 @@ class TileKernels(Pass):
         kernels = [op for op in module.ops if isinstance(op, FuncOp) and is_kernel(op)]
         for kernel in kernels:
             lower_kernel(kernel, soc, self.slots)
+        lower_host(module)
 
 
 def is_kernel(function: FuncOp) -> bool:

@@ -171,7 +171,7 @@ class VectorKernel:
         totals = [self.initial(op, head) for op in reductions]
         with emit.for_(0, steps, totals) as loop:
             place = (loop.index, column_tile) if by_rows else (row_tile, loop.index)
-            held = self.step(self.window(outer, *place), before, {})
+            held = self.step(self.window(outer, *place), before, {}, is_final=False)
             joined = [
                 self.join(op, total, held[op.results[0]])
                 for op, total in zip(reductions, loop.args, strict=True)
@@ -199,12 +199,21 @@ class VectorKernel:
         window: Window,
         operations: Iterable[TensorOperation],
         known: Mapping[SSAValue, Held],
+        *,
+        is_final: bool = True,
     ) -> dict[SSAValue, Held]:
-        """Emit operations on one tile; results of the kernel are stored as they appear."""
+        """Emit operations on one tile; results of the kernel are stored as they appear.
+
+        Reductions of a step that is not final are only partial, and not stored.
+        """
         body = _Step(self, window, dict(known))
+        for value in known:
+            body.store(value)
         for op in operations:
             self.emit.location = op.location
             body.compute(op)
+            if is_final or op.row.name != "reduce":
+                body.store(op.results[0])
         return body.held
 
     def varies(self, value: SSAValue) -> tuple[bool, bool]:
@@ -274,7 +283,6 @@ class _Step:
                 self.held[result] = self.reduce(op)
             case _:
                 self.held[result] = self.apply(op)
-        self.store(result)
 
     def fetch(self, value: SSAValue) -> Held:
         """A value of this step; an input of the kernel is loaded on its first use."""
@@ -318,11 +326,11 @@ class _Step:
         found = self.fetch(value)
         if not isinstance(found.value, SSAValue):
             return self.kernel.full(found.value, value, rows, columns, self.window)
-        if (found.rows, found.columns) == (rows, columns):
+        type = self.kernel.tile_type(type_of(value).dtype, rows, columns)
+        if found.value.type == type:
             return found.value
         key = (found.value, rows, columns)
         if key not in self.broadcasts:
-            type = self.kernel.tile_type(type_of(value).dtype, rows, columns)
             valid = self.kernel.extents_of(rows, columns, self.window)
             self.broadcasts[key] = self.emit.value(tile.BroadcastOp, found.value, *valid, type)
         return self.broadcasts[key]

@@ -13,6 +13,9 @@ from pypto.target.soc import Soc
 # Kept free for what lowering needs beyond the tiles: masks, partial sums, alignment of buffers.
 RESERVE_BYTES = 8192
 
+# Scalar instructions that compute the addresses of a tile, one cycle each.
+TILE_DISPATCH_CYCLES = 40
+
 Kind = Literal["elementwise", "row", "partial-row", "column"]
 
 
@@ -87,7 +90,7 @@ def estimated_cycles(schedule: VectorSchedule, problem: VectorProblem, soc: Soc)
     transfer = elements * problem.moved_bytes // rate + bursts * 2
     arithmetic = problem.operations * (24 + elements * 4 // numbers.vector_repeat_bytes)
     fill = numbers.gm_latency_read + numbers.gm_latency_write + min(transfer, arithmetic)
-    return fill + tiles * max(transfer, arithmetic, 2 * numbers.mte2_interval)
+    return fill + tiles * (max(transfer, arithmetic) + TILE_DISPATCH_CYCLES)
 
 
 def candidates(problem: VectorProblem) -> Iterator[VectorSchedule]:
