@@ -7,6 +7,7 @@ from pathlib import Path
 from pypto.cli.kernel_file import KernelCase, load_cases
 from pypto.cli.output import print_json
 from pypto.cli.progress import progress
+from pypto.runtime import signature
 from pypto.runtime.compare import compare
 from pypto.runtime.profile import Profile
 
@@ -54,5 +55,8 @@ def run_case(
     inputs = case.inputs()
     with progress(f"running {case.name}"):
         run = kernel.run(inputs, check_hazards=check, timeline=timeline)
-        accuracy = compare(kernel, inputs, run.results, case.expected(inputs))
+        call = signature.bind(kernel.function, inputs, {})
+        accuracy = compare(
+            kernel.function, call.known_types, call.arrays, run.results, case.expected(inputs)
+        )
     return run.profile.with_accuracy(accuracy)

@@ -7,17 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 
 from pypto.codegen import build_executable
 from pypto.dialects.constants import ConstantStore
 from pypto.dialects.context import make_context, print_module
 from pypto.dialects.host import SOC
+from pypto.dialects.locations import source_of
+from pypto.dialects.types import abstract_type
 from pypto.frontend import build_module
 from pypto.passes.driver import Step, run_pipeline
 from pypto.passes.pipelines import PIPELINES
 from pypto.runtime.compilation import Compilation
 from pypto.runtime.kernel import Options
+from pypto.runtime.memory import check_fits
+from pypto.runtime.signature import describe, least_bytes
 from pypto.target.executable import Executable
 
 if TYPE_CHECKING:
@@ -82,8 +86,20 @@ def compile_module(
 ) -> Executable:
     """Run a pipeline over a module and freeze the result."""
     module.attributes[SOC] = StringAttr(soc)
+    check_tensors(module, soc)
     run_passes(module, constants, pipeline, observer=observer, verify_each=verify_each)
     return build_executable(module, constants)
+
+
+def check_tensors(module: ModuleOp, soc: str) -> None:
+    """Raise DEVICE_MEMORY_EXHAUSTED at the first tensor that alone is larger than the memory."""
+    for op in module.walk():
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        for value in (*arguments, *op.results):
+            if isinstance(value.type, TensorType):
+                kind = abstract_type(value.type)
+                size = least_bytes(kind)
+                check_fits(soc, [size], f"a {describe(kind)} tensor", source_of(value))
 
 
 def run_passes(

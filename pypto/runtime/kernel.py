@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, overload
 from pypto.errors import CompileError
 from pypto.runtime import signature
 from pypto.runtime.fingerprint import fingerprint
-from pypto.runtime.memory import check_fits
 from pypto.target.soc import DEFAULT_SOC
 from pypto.target.soc import soc as load_soc
 
@@ -85,7 +84,6 @@ class Kernel:
         from pypto.runtime.session import execute
 
         call = signature.bind(self.function, args, kwargs or {})
-        check_fits(self.options.soc, [array.nbytes for array in call.arrays], "the arguments")
         compilation = self.compilation(call.types)
         run = execute(
             compilation.executable,

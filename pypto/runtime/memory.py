@@ -28,7 +28,7 @@ def check_fits(
         return
     raise DeviceError(
         "DEVICE_MEMORY_EXHAUSTED",
-        f"{what} need {readable_bytes(needed)}; {machine.name} has "
+        f"{what} of {readable_bytes(needed)} does not fit: {machine.name} has "
         f"{readable_bytes(machine.hbm_bytes)} of memory",
         location=location,
         fix="work on smaller pieces (split the batch), or use float16 instead of float32",

@@ -22,7 +22,7 @@ from pypto.target.rows import OPCODE_COLUMN, forms_by_opcode
 class Accuracy:
     """The largest differences from the expected values, and whether all are tolerable.
 
-    The relative one is |difference| / |expected| where what is expected is not zero.
+    The relative one is in parts of the largest magnitude expected.
     """
 
     max_abs_error: float

@@ -42,7 +42,7 @@ def execute(
     """
     shapes = [array.shape for array in inputs]
     sizes = [buffer.byte_count(shapes) for buffer in executable.buffers if buffer.offset is None]
-    check_fits(executable.soc, sizes, f"the buffers of {kernel}")
+    check_fits(executable.soc, sizes, f"the total of all buffers of {kernel}")
     start = time.perf_counter()
     result = emulate(
         executable,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from pypto.errors import CompileError
+from pypto.errors import CompileError, SourceLocation
 from pypto.ops.types import DYNAMIC, TensorType
 from pypto.target.dtypes import DTYPES, DType, dtype_of
 
@@ -132,6 +133,15 @@ class Call:
     types: tuple[Any, ...]
     arrays: tuple[np.ndarray, ...]
 
+    @property
+    def known_types(self) -> tuple[Any, ...]:
+        """The same types with every extent as it is in this call."""
+        shapes = iter(array.shape for array in self.arrays)
+        return tuple(
+            TensorType(next(shapes), one.dtype) if isinstance(one, TensorType) else one
+            for one in self.types
+        )
+
 
 def bind(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
     """Match the values of a call with the parameters and their annotations."""
@@ -152,11 +162,33 @@ def bind(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
             types.append(value)
             continue
         array = np.asarray(value)
-        given = type_of(array, parameter.name)
-        check_declared(parameter, given)
+        with blaming(function, parameter):
+            given = type_of(array, parameter.name)
+            check_declared(parameter, given)
         types.append(parameter.type or given)
         arrays.append(array)
     return Call(tuple(types), tuple(arrays))
+
+
+@contextmanager
+def blaming(function: Callable[..., Any], parameter: Parameter) -> Iterator[None]:
+    """Errors inside point at the parameter in the ``def`` line."""
+    try:
+        yield
+    except CompileError as error:
+        error.location = place_of(function, parameter)
+        raise
+
+
+def place_of(function: Callable[..., Any], parameter: Parameter) -> SourceLocation | None:
+    """Where a parameter is declared; None when the text of the function is not to be had."""
+    from pypto.frontend.module import parameter_location
+    from pypto.frontend.source import function_source
+
+    try:
+        return parameter_location(function_source(function), parameter.name)
+    except CompileError:
+        return None
 
 
 def check_declared(parameter: Parameter, given: TensorType) -> None:
