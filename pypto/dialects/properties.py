@@ -53,7 +53,7 @@ def decode(attribute: Attribute) -> Any:
         case StringAttr():
             return attribute.data
         case DenseArrayBase():
-            return tuple(int(item) for item in attribute.get_values())
+            return tuple(map(int, attribute.iter_values()))  # pyright: ignore[reportAttributeAccessIssue]
         case _:
             return element_dtype(attribute)
 

@@ -82,7 +82,7 @@ def _select_type(condition: TensorType, x: Any, y: Any) -> TensorType:
     dynamic=True,
     promotes=("x", "y"),
     aliases=("where",),
-    gradient=lambda g, r, c, x, y: (None, select(c, g, 0.0), select(c, 0.0, g)),
+    gradient=lambda g, r, c, x, y: (None, c.select(g, 0.0), c.select(0.0, g)),
 )
 def select(condition: Tensor, x: Scalar, y: Scalar) -> Tensor:
     """x where the bool condition holds, else y; all three broadcast."""

@@ -127,10 +127,12 @@ class Operator(Generic[P, R]):
         """Operands in parameter order (None where absent) and the attributes given by the user."""
         bound: dict[str, Any] = {}
         rest = list(args)
-        for p in self.parameters:
+        for index, p in enumerate(self.parameters):
             if not rest:
                 break
-            if p.kind.takes_many and all(isinstance(item, (int, np.integer)) for item in rest):
+            last = all(later.default is not REQUIRED for later in self.parameters[index + 1 :])
+            are_ints = all(isinstance(item, (int, np.integer)) for item in rest)
+            if p.kind.takes_many and last and are_ints:
                 bound[p.name], rest = tuple(rest), []
             else:
                 bound[p.name] = rest.pop(0)

@@ -158,7 +158,7 @@ class IntervalEvaluator(Evaluator):
             intervals = _intervals(operator, operands, result_type.dtype)
             if operator.error == "moves":
                 result = _moved(operator, intervals, attributes)
-            elif callable(operator.error):
+            elif not isinstance(operator.error, float):
                 result = operator.error(operator, intervals, attributes, result_type.dtype)
             else:
                 exact = corners(operator, intervals, attributes)

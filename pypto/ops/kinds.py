@@ -75,6 +75,11 @@ AXIS_WORDS = ("dim", "axis", "dims", "axes")
 AXIS_KINDS = (Kind.AXIS, Kind.NEW_AXIS, Kind.AXES, Kind.ORDER)
 
 
+def listed(axes: Axes) -> tuple[int, ...]:
+    """The axes inside a body, where they are always normal: a tuple, each from the front."""
+    return axes  # pyright: ignore[reportReturnType]
+
+
 def describe(value: Any) -> str:
     """A wrong argument as messages name it."""
     if value is None or isinstance(value, (bool, int, float, str, tuple, list, DType)):

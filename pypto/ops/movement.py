@@ -13,7 +13,7 @@ from pypto.errors import CompileError
 from pypto.ops.core import composite, primitive
 from pypto.ops.creation import check_shape
 from pypto.ops.elementwise import ALL
-from pypto.ops.kinds import Axes, Axis, Ints, NewAxis, Order, integer
+from pypto.ops.kinds import Axes, Axis, Ints, NewAxis, Order, integer, listed
 from pypto.ops.types import TensorType, shape_text
 from pypto.ops.value import Tensor
 
@@ -178,7 +178,11 @@ def concat(xs: list[Tensor], dim: Axis = 0) -> Tensor:
     ...
 
 
-@composite(reference=np.swapaxes, dtypes=ALL, aliases=("swapaxes",))
+@composite(
+    reference=lambda x, dim0, dim1: np.swapaxes(x, dim0, dim1),
+    dtypes=ALL,
+    aliases=("swapaxes",),
+)
 def transpose(x: Tensor, dim0: Axis = -2, dim1: Axis = -1) -> Tensor:
     """x with two axes exchanged, the last two unless given."""
     order = list(range(x.rank))
@@ -203,11 +207,11 @@ def _squeeze_numpy(x: np.ndarray, dims: tuple[int, ...]) -> np.ndarray:
 @composite(reference=_squeeze_numpy, dtypes=ALL)
 def squeeze(x: Tensor, dims: Axes = None) -> Tensor:
     """x without the axes ``dims`` (all when None) of extent 1; other axes stay."""
-    gone = [axis for axis in dims if x.shape[axis] == 1]  # pyright: ignore[reportOptionalIterable]
+    gone = [axis for axis in listed(dims) if x.shape[axis] == 1]
     return reshape(x, [extent for axis, extent in enumerate(x.shape) if axis not in gone])
 
 
-@composite(reference=np.expand_dims, dtypes=ALL, aliases=("expand_dims",))
+@composite(reference=lambda x, dim: np.expand_dims(x, dim), dtypes=ALL, aliases=("expand_dims",))
 def unsqueeze(x: Tensor, dim: NewAxis) -> Tensor:
     """x with a new axis of extent 1 at ``dim``."""
     return reshape(x, (*x.shape[:dim], 1, *x.shape[dim:]))

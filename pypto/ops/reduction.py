@@ -12,7 +12,7 @@ from pypto.errors import CompileError
 from pypto.ops.bounds import reduce_bound
 from pypto.ops.core import composite, primitive
 from pypto.ops.elementwise import NUMBERS
-from pypto.ops.kinds import Axes
+from pypto.ops.kinds import Axes, listed
 from pypto.ops.types import TensorType
 from pypto.ops.value import Tensor
 from pypto.target.dtypes import FLOATS
@@ -86,7 +86,7 @@ def sum_(x: Tensor, dims: Axes = None, keepdim: bool = False) -> Tensor:
 
 
 def _not_empty(x: Tensor, dims: Axes) -> None:
-    if any(x.type.shape[axis] == 0 for axis in dims):  # pyright: ignore[reportOptionalIterable]
+    if any(x.type.shape[axis] == 0 for axis in listed(dims)):
         raise CompileError(
             "SHAPE_MISMATCH",
             "there is no maximum or minimum over an axis of extent 0",
@@ -118,7 +118,7 @@ def amin(x: Tensor, dims: Axes = None, keepdim: bool = False) -> Tensor:
 
 def count(x: Tensor, dims: Axes) -> int:
     """The number of elements of x along ``dims``."""
-    return math.prod(x.shape[axis] for axis in dims)  # pyright: ignore[reportOptionalIterable]
+    return math.prod(x.shape[axis] for axis in listed(dims))
 
 
 def _mean_numpy(x: np.ndarray, dims: tuple[int, ...], keepdim: bool) -> np.ndarray:

@@ -23,7 +23,8 @@ def cast_numpy(x: np.ndarray, dtype: DType, round: str) -> np.ndarray:
 
 def erf_numpy(x: np.ndarray) -> np.ndarray:
     """The error function, in double precision."""
-    return np.frompyfunc(math.erf, 1, 1)(np.asarray(x, np.float64)).astype(np.float64)
+    values = [math.erf(item) for item in x.ravel().tolist()]
+    return np.array(values, np.float64).reshape(x.shape)
 
 
 def pow_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -11,13 +11,36 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 import numpy as np
 
 from pypto.errors import CompileError
+from pypto.ops.types import DYNAMIC, TensorType
 from pypto.target.dtypes import DType
 
 if TYPE_CHECKING:
     from pypto.ops.core import Operator
-    from pypto.ops.types import TensorType
 
 Scalar: TypeAlias = "Tensor | int | float | bool"
+
+
+class UnknownExtent:
+    """An extent known at launch only, where a program asks for it: every use is refused."""
+
+    def __repr__(self) -> str:
+        return "?"
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise CompileError(
+            "DYNAMIC_SHAPE",
+            "an extent that is known at launch only is needed here",
+            fix="give the extent in the annotation in place of pypto.DYNAMIC",
+        )
+
+    __index__ = __int__ = __float__ = __bool__ = __neg__ = _refuse
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __pow__ = __rpow__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _refuse
+    __hash__ = object.__hash__
+
+
+UNKNOWN_EXTENT = UnknownExtent()
 
 
 class Tensor:
@@ -32,8 +55,11 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents; -1 where an extent is known at launch only."""
-        return self.type.shape
+        """The extents; one known at launch only refuses to be computed with."""
+        shape = self.type.shape
+        if self.type.is_static:
+            return shape
+        return tuple(UNKNOWN_EXTENT if e == DYNAMIC else e for e in shape)  # pyright: ignore[reportReturnType]
 
     @property
     def dtype(self) -> DType:
