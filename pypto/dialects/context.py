@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp
 from xdsl.ir import Dialect, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from pypto.dialects.locations import to_ir
 from pypto.errors import CompileError, SourceLocation
 
 
@@ -49,19 +53,46 @@ def make_context() -> Context:
     return context
 
 
+class LocatingParser(Parser):
+    """Gives operations the place they stand at, unless their text says ``loc(...)``."""
+
+    def __init__(self, context: Context, text: str, name: str) -> None:
+        super().__init__(context, text, name)
+        self._name = name
+        self._line_starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        self._has_location = False
+
+    def location_at(self, position: int) -> SourceLocation:
+        """File, line and column of a position in the text."""
+        line = bisect_right(self._line_starts, position)
+        return SourceLocation(self._name, line, position - self._line_starts[line - 1] + 1)
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        location = super().parse_optional_location()
+        self._has_location = location is not None
+        return location
+
+    def parse_operation(self) -> Operation:
+        start = self._current_token.span.start
+        op = super().parse_operation()
+        # The last location parsed is the operation's own: it stands behind all it contains.
+        if not self._has_location:
+            op.location = to_ir(self.location_at(start))
+        self._has_location = False
+        return op
+
+
 def parse_module(text: str, name: str, context: Context | None = None) -> ModuleOp:
     """The module a text describes; ``name`` is the file errors point into."""
-    parser = Parser(context or make_context(), text, name)
+    parser = LocatingParser(context or make_context(), text, name)
     try:
         return parser.parse_module()
     except ParseError as error:
-        place = error.span.get_location()
-        location = SourceLocation(name, place.line, place.col, place.col + max(1, len(error.span)))
+        start = parser.location_at(error.span.start)
+        location = replace(start, end_column=start.column + max(1, len(error.span)))
         message = error.msg.splitlines()[0] if error.msg else "the text ends too early"
     except VerifyException as error:
-        at = parser.pos
-        line = text.count("\n", 0, at) + 1
-        location = SourceLocation(name, line, at - text.rfind("\n", 0, at))
+        location = parser.location_at(parser.pos)
         message = str(error).splitlines()[0]
     raise CompileError("IR_SYNTAX", message, location=location)
 

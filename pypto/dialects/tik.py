@@ -446,7 +446,7 @@ def pointer_space(value: SSAValue) -> Space:
 
 
 def pointer_root(pointer: SSAValue) -> SSAValue:
-    """The slot or the parameter a pointer is an offset from, seen through loops it is carried by."""
+    """The slot or the parameter a pointer is an offset from, seen through the loops it crosses."""
     while True:
         owner = pointer.owner
         if isinstance(owner, OffsetOp):

@@ -29,6 +29,7 @@ from pypto.dialects.text import number_text, parse_optional_number
 from pypto.dialects.tik import PointerType
 from pypto.target.instruction import Field, Instruction, Kind
 from pypto.target.instructions import BY_MNEMONIC
+from pypto.target.limits import LimitError, check_value
 from pypto.target.rows import scalar_bits, scalar_value
 
 PREFIX = "tik."
@@ -206,10 +207,10 @@ def _verify_field(row: Instruction, field: Field, value: int | SSAValue) -> None
         return
     if field.kind is Kind.ADDRESS:
         raise VerifyException(f"{what} is a pointer, so that passes see its buffer, not {value}")
-    if not field.low <= value <= field.high:
-        raise VerifyException(f"{what} is {field.low}..{field.high}, not {value}")
-    if value % field.align:
-        raise VerifyException(f"{what} is a multiple of {field.align}, not {value}")
+    try:
+        check_value(row, field, value)
+    except LimitError as error:
+        raise VerifyException(error.message) from error
 
 
 @cache
