@@ -39,6 +39,7 @@ def emulate_command(
             kernel=file.stem,
             timing_only=timing_only,
             check_hazards=check,
+            compiled=False,
             timeline=timeline,
         )
     if output is not None:

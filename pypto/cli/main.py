@@ -249,6 +249,16 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"error[IO]: {error}", file=sys.stderr)
         return 1
+    except Exception as error:  # a bug of ours; who wants to find it asks for the traceback
+        if os.environ.get("PYPTO_TRACEBACK"):
+            raise
+        print(
+            f"error[INTERNAL]: {type(error).__name__}: {error}\n"
+            "note: this is a bug in pypto, not in your program\n"
+            "fix: report it with the traceback that PYPTO_TRACEBACK=1 shows",
+            file=sys.stderr,
+        )
+        return 1
     return 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from pypto.emulator.run import run as emulate
+from pypto.runtime.hazards import prove_ordered
 from pypto.runtime.memory import check_fits
 from pypto.runtime.profile import Profile, work_of
 from pypto.runtime.timeline import write_timeline
@@ -33,25 +34,27 @@ def execute(
     compile_seconds: float = 0.0,
     timing_only: bool = False,
     check_hazards: bool = False,
+    compiled: bool = True,
     timeline: Path | None = None,
 ) -> Run:
     """Run on fresh device memory.
 
-    ``check_hazards`` proves every launch free of races; ``timeline`` names a Chrome trace to
-    write; with ``timing_only`` there are no results.
+    ``check_hazards`` proves every launch free of races, by the stricter laws of compiled programs
+    if ``compiled``; ``timeline`` names a Chrome trace to write; with ``timing_only`` there are no
+    results.
     """
     shapes = [array.shape for array in inputs]
     sizes = [buffer.byte_count(shapes) for buffer in executable.buffers if buffer.offset is None]
     check_fits(executable.soc, sizes, f"the total of all buffers of {kernel}")
+    if check_hazards:
+        prove_ordered(executable, shapes, compiled=compiled)
     start = time.perf_counter()
     result = emulate(
         executable,
         inputs,
         timing_only=timing_only,
-        record=check_hazards or timeline is not None,
+        record=timeline is not None,
     )
-    if check_hazards:
-        prove_ordered(result)
     seconds = time.perf_counter() - start
     if timeline is not None:
         write_timeline(result, timeline)
