@@ -1,0 +1,41 @@
+"""Temporaries share global memory exactly when they never live at once."""
+
+from __future__ import annotations
+
+from pypto.dialects import host
+from pypto.dialects.context import make_context, parse_module
+from pypto.passes.host.plan_memory import PlanMemory
+
+CHAIN = """
+builtin.module attributes {pypto.soc = "ascend910b1"} {
+  func.func @k(%x: !tile.global<f16>, %y: !tile.global<f16>) attributes {pypto.kernel = "vector"} {
+    func.return
+  }
+  func.func @main(%x: !host.buffer<300xf16>) -> !host.buffer<300xf16> {
+    %a = host.alloc temporary "a" : !host.buffer<300xf16>
+    host.launch @k(%x, %a) grid 1 core vector : !host.buffer<300xf16>, !host.buffer<300xf16>
+    %b = host.alloc temporary "b" : !host.buffer<300xf16>
+    host.launch @k(%a, %b) grid 1 core vector : !host.buffer<300xf16>, !host.buffer<300xf16>
+    %c = host.alloc temporary "c" : !host.buffer<300xf16>
+    %v = host.view %b : !host.buffer<300xf16> -> !host.buffer<3x100xf16>
+    host.launch @k(%v, %c) grid 1 core vector : !host.buffer<3x100xf16>, !host.buffer<300xf16>
+    %r = host.alloc result "r" : !host.buffer<300xf16>
+    host.launch @k(%c, %r) grid 1 core vector : !host.buffer<300xf16>, !host.buffer<300xf16>
+    host.return %r : !host.buffer<300xf16>
+  }
+}
+"""
+
+
+def test_offsets_of_a_chain():
+    context, module = make_context(), parse_module(CHAIN, "chain.mlir")
+    PlanMemory().apply(context, module)
+    offsets = {
+        op.label.data: op.offset.value.data if op.offset else None
+        for op in module.walk()
+        if isinstance(op, host.AllocOp)
+    }
+    assert offsets["r"] is None  # the caller's
+    assert offsets["a"] == offsets["c"]  # a is dead when c is made
+    assert offsets["b"] not in (offsets["a"], None)
+    assert all(offset % 512 == 0 for offset in offsets.values() if offset is not None)
