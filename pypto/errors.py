@@ -20,6 +20,7 @@ class SourceLocation:
 
     def excerpt(self) -> str:
         """The source line with a caret below it, or nothing when the file cannot be read."""
+        linecache.checkcache(self.file)
         text = linecache.getline(self.file, self.line).rstrip("\n")
         if not text.strip():
             return ""

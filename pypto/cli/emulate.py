@@ -28,10 +28,11 @@ def emulate_command(
     arrays = [read_array(path) for path in inputs]
     if timing_only and not arrays:
         arrays = placeholders(executable)
+    check_count(executable, arrays, file)
     arrays = [
         restored(array, executable.buffers[number].dtype.numpy)
-        for array, number in zip(arrays, executable.inputs, strict=False)
-    ] + arrays[len(executable.inputs) :]
+        for array, number in zip(arrays, executable.inputs, strict=True)
+    ]
     with progress(f"emulating {file.name}"):
         run = execute(
             executable,
@@ -80,12 +81,28 @@ def read_array(path: Path) -> np.ndarray:
     """An array from a ``.npy`` file; nothing in it is executed."""
     try:
         return np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except OSError as error:
+        raise CompileError("BAD_INPUT_FILE", f"{path}: {error.strerror or error}") from error
+    except (ValueError, EOFError) as error:
         raise CompileError(
             "BAD_INPUT_FILE",
-            f"{path} cannot be read as an array: {error}",
+            f"{path} is no .npy file of numbers",
             fix="write it with numpy.save",
         ) from error
+
+
+def check_count(executable: Executable, arrays: list[np.ndarray], file: Path) -> None:
+    """Raise unless there is one array per input; the error names the inputs."""
+    if len(arrays) == len(executable.inputs):
+        return
+    buffers = [executable.buffers[number] for number in executable.inputs]
+    wanted = [f"{b.name}: {b.dtype.public_name}{list(b.shape)}" for b in buffers]
+    raise CompileError(
+        "INPUT_COUNT",
+        f"{file} takes {len(buffers)} inputs, {len(arrays)} are given",
+        notes=tuple(wanted),
+        fix="give one .npy file each: --inputs A.npy B.npy, or only the time: --timing-only",
+    )
 
 
 def restored(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
