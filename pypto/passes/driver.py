@@ -1,9 +1,10 @@
-"""Runs a pipeline string over a module: clear errors, verification, one numbered dump per pass."""
+"""Runs a pipeline string over a module: clear errors, verification, a look behind every pass."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -12,11 +13,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from pypto.dialects.verify import verify_module
 from pypto.errors import CompileError
 from pypto.passes import PASSES
 from pypto.passes.base import Pass
 from pypto.passes.pipelines import PIPELINES
-from pypto.passes.verify import verify_module
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,12 @@ Observer = Callable[[ModuleOp, Step], None]
 def parse_passes(pipeline: str) -> tuple[Pass, ...]:
     """The passes of a pipeline string; a level (``O2``) may stand where a pass may."""
     try:
-        specs = [spec for part in [pipeline] if part.strip() for spec in parse_pipeline(part)]
+        specs = list(parse_pipeline(re.sub(r"(^|,)\s+", r"\1", pipeline.rstrip())))
     except ArgSpecParseError as error:
         raise CompileError(
             "PIPELINE_SYNTAX",
             f"cannot read the pipeline {pipeline!r}: {str(error).splitlines()[-1].strip()}",
-            fix="write 'pass{option=value option=value},pass', without blanks after commas",
+            fix="write 'pass{option=value option=value},pass'",
         ) from error
     passes: list[Pass] = []
     for spec in specs:

@@ -81,6 +81,14 @@ class IterationSpace:
         """Elements along each collapsed axis, -1 where one factor is known at launch only."""
         return tuple(extent_of(self.domain, axes) for axes in self.axes)
 
+    def needs_whole_rows(self, members: Sequence[Member]) -> bool:
+        """Whether something behind a reduction still varies along the reduced axis."""
+        behind = _behind_reduction(members)
+        return self.reduced is not None and any(
+            late and self.spans(member.result)[self.reduced]
+            for member, late in zip(members, behind, strict=True)
+        )
+
     def spans(self, shape: Shape) -> tuple[bool, ...]:
         """For each collapsed axis whether a value of ``shape`` varies along it."""
         padded = (1,) * (len(self.domain) - len(shape)) + shape
@@ -202,33 +210,3 @@ def _stored_once(result: Shape, space: IterationSpace) -> bool:
         return all(spans)
     others = [span for axis, span in enumerate(spans) if axis != space.reduced]
     return all(others) and (space.kind is Kind.ROW or not spans[space.reduced or 0])
-
-
-def round_up(value: int, unit: int) -> int:
-    """The smallest multiple of ``unit`` that is not below ``value``."""
-    return -(-value // unit) * unit
-
-
-@dataclass(frozen=True)
-class RowValue:
-    """A value of a row kernel: bytes of one row, and the members from definition to last use.
-
-    ``slots`` is the number of rows held at once: more than one for what is loaded or stored.
-    """
-
-    bytes: int
-    first: int
-    last: int
-    slots: int = 1
-
-
-def row_bytes(values: Sequence[RowValue]) -> int:
-    """Bytes of local memory that one row of a row kernel needs.
-
-    Values that are loaded or stored keep their slots from start to end; the others share.
-    """
-    moved = sum(value.bytes * value.slots for value in values if value.slots > 1)
-    inner = [value for value in values if value.slots == 1]
-    times = {value.first for value in inner}
-    live = (sum(v.bytes for v in inner if v.first <= time <= v.last) for time in times)
-    return moved + max(live, default=0)

@@ -11,12 +11,10 @@ from pypto.passes.tensor.iteration_space import (
     IterationSpace,
     Kind,
     Member,
-    RowValue,
     broadcast_domain,
     collapse,
     fusible_space,
     iteration_space,
-    row_bytes,
 )
 
 
@@ -121,12 +119,6 @@ def test_nothing_is_stored_twice() -> None:
     members = [elementwise((6, 1)), elementwise((6, 8), (6, 1), sources=(0,))]
     assert fusible_space(members, [0, 1]) is None
     assert fusible_space(softmax((6, 8), 1), [0, 4]) is not None
-
-
-def test_row_bytes_counts_slots_and_the_peak_of_the_rest() -> None:
-    values = [RowValue(64, 0, 2, 2), RowValue(64, 2, 2, 2), RowValue(32, 0, 1), RowValue(32, 1, 2)]
-    assert row_bytes(values) == 2 * 64 + 2 * 64 + 64
-    assert row_bytes([]) == 0
 
 
 shapes = st.lists(st.integers(1, 4), min_size=0, max_size=4).map(tuple)

@@ -1,0 +1,48 @@
+"""Gives every result of @main a buffer of its own: no input, constant or other result shares it."""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from pypto.dialects.builder import Builder
+from pypto.dialects.types import type_of
+from pypto.ops import ROWS
+from pypto.passes.tensor.rewriting import builder_before, defining
+from pypto.passes.tensor.units import VIEWS, becomes_kernel
+
+
+def own_results(main: FuncOp) -> None:
+    """Copy every result that is, or is a view of, an input, a constant or an earlier result."""
+    end = main.body.block.last_op
+    if end is None:
+        return
+    builder = builder_before(end)
+    taken: set[SSAValue] = set()
+    for place, value in enumerate(end.operands):
+        buffer = _viewed(value)
+        computed = isinstance(buffer.owner, Operation) and becomes_kernel(buffer.owner)
+        if 0 in type_of(value).shape:
+            continue
+        if not computed or buffer in taken:
+            end.operands[place] = _copy(builder, value)
+        taken.add(buffer)
+
+
+def _viewed(value: SSAValue) -> SSAValue:
+    """The value whose elements a chain of views shows."""
+    while (view := defining(value, *VIEWS)) is not None:
+        value = view.operands[0]
+    return value
+
+
+def _copy(builder: Builder, value: SSAValue) -> SSAValue:
+    """The same elements in a new buffer: all of them, as a slice."""
+    tensor = type_of(value)
+    if not tensor.is_static:
+        return builder.apply(ROWS["cast"], [value], {"dtype": tensor.dtype})
+    if tensor.rank == 0:
+        line = builder.apply(ROWS["reshape"], [value], {"shape": (1,)})
+        return builder.apply(ROWS["reshape"], [_copy(builder, line)], {"shape": ()})
+    limits = {"start": (0,) * tensor.rank, "stop": tensor.shape}
+    return builder.apply(ROWS["slice"], [value], limits)

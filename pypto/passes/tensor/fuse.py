@@ -1,0 +1,132 @@
+"""fuse: chains of operations that walk the same loops share a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.ir import SSAValue
+
+from pypto.dialects.pypto import TensorOperation
+from pypto.dialects.types import type_of
+from pypto.passes.base import Pass
+from pypto.passes.tensor.grouping import Grouping
+from pypto.passes.tensor.iteration_space import IterationSpace, Kind, Member, fusible_space
+from pypto.passes.tensor.launch_extents import LaunchExtents
+from pypto.passes.tensor.row_memory import row_fits
+from pypto.passes.tensor.units import (
+    GROUP,
+    is_creator,
+    is_fusible,
+    main_function,
+    main_graph,
+    members_of,
+)
+from pypto.passes.tik.kernels import soc_of
+from pypto.target.soc import Soc
+
+# Each pointer is a register of the scalar unit for as long as the kernel runs.
+MAXIMUM_POINTERS = 12
+# The narrowest tile of a column kernel, in elements: a 32-byte block of f16.
+COLUMN_TILE = 16
+
+
+@dataclass(frozen=True)
+class Fuse(Pass):
+    """Groups elementwise operations, broadcasts and reductions greedily; writes ``pypto.group``.
+
+    No operation is computed twice. Whole rows that are read again behind a reduction must fit the
+    unified buffer with ``slots`` buffers per load and store.
+    """
+
+    name = "fuse"
+    exact: ClassVar[bool] = True
+    requires: ClassVar[str] = "@main holds primitives that are legal for the machine"
+    ensures: ClassVar[str] = "operations of one pypto.group share an iteration space"
+
+    slots: int = 2
+
+    def apply(self, context: Context, module: ModuleOp) -> None:
+        main = main_function(module)
+        graph = main_graph(main)
+        nodes = [place for place, op in enumerate(graph.ops) if is_fusible(op)]
+        judge = _Judge(graph.ops, soc_of(module), self.slots)  # pyright: ignore[reportArgumentType]
+        grouping = Grouping(graph.sources, judge.fits)
+        grouping.merge_along_edges(nodes)
+        for a, b in _readers_of_one_value(graph.ops, nodes):  # pyright: ignore[reportArgumentType]
+            grouping.merge(a, b)
+        groups = sorted({grouping.group_of[node] for node in nodes})
+        for node in nodes:
+            number = groups.index(grouping.group_of[node])
+            graph.ops[node].attributes[GROUP] = IntegerAttr(number, i64)
+
+
+def _readers_of_one_value(
+    ops: Sequence[TensorOperation], nodes: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Pairs of operations that read the same value in the shape of their result."""
+    readers: dict[SSAValue, list[int]] = {}
+    for node in nodes:
+        for operand in dict.fromkeys(ops[node].operands):
+            if type_of(operand).shape == type_of(ops[node].results[0]).shape:
+                readers.setdefault(operand, []).append(node)
+    return [pair for reading in readers.values() for pair in combinations(reading, 2)]
+
+
+class _Judge:
+    """Says whether operations may share a kernel."""
+
+    def __init__(self, ops: Sequence[TensorOperation], soc: Soc, slots: int) -> None:
+        self.ops = ops
+        self.soc = soc
+        self.slots = slots
+        self.extents = LaunchExtents(ops)
+
+    def fits(self, nodes: tuple[int, ...]) -> bool:
+        """Whether one kernel can compute these operations, and gains by it."""
+        ops = [self.ops[node] for node in nodes]
+        inside = set(ops)
+        read = dict.fromkeys(operand for op in ops for operand in op.operands)
+        inputs = [v for v in read if v.owner not in inside and not is_creator(v.owner)]
+        results = [
+            place
+            for place, op in enumerate(ops)
+            if any(use.operation not in inside for use in op.results[0].uses)
+        ]
+        if len(inputs) + len(results) > MAXIMUM_POINTERS:
+            return False
+        shapes = {v: self.extents.shape(v) for op in ops for v in (*op.operands, *op.results)}
+        members = members_of(ops, shapes)
+        space = fusible_space(members, results)
+        if space is None:
+            return False
+        stored = [ops[place].results[0] for place in results]
+        if space.needs_whole_rows(members) and not row_fits(
+            ops, inputs, stored, space, self.soc, self.slots
+        ):
+            return False
+        return self._gains(members, space)
+
+    def _gains(self, members: Sequence[Member], space: IterationSpace) -> bool:
+        """Whether cores left idle by a reduction cost less than launching once more.
+
+        A reduced axis is walked by one core; work before it that stood alone would use all cores.
+        """
+        if space.reduced is None:
+            return True
+        extents = list(space.extents)
+        tasks = prod(extents) // max(1, extents[space.reduced])
+        if space.kind is Kind.COLUMN:
+            tasks = -(-tasks // COLUMN_TILE)
+        cores = self.soc.vector_cores
+        if tasks >= cores:
+            return True
+        wide = sum(space.spans(member.result)[space.reduced] for member in members)
+        repeats = wide * prod(extents) * 4 // self.soc.numbers.vector_repeat_bytes
+        lost = repeats // max(1, tasks) - repeats // cores
+        return lost < self.soc.launch_us * self.soc.clock_mhz
