@@ -1,0 +1,82 @@
+"""Twelve kernels against the meaning of their operators, within the bounds derived for them.
+
+`make test` runs a fixed worst case and two drawn ones per kernel, `make test-full` every pair of
+shape, element type and level. `PYPTO_SEED` changes what is drawn.
+"""
+
+from __future__ import annotations
+
+import os
+from math import prod
+
+import numpy as np
+import pytest
+
+from pypto.runtime.compare import compare
+from pypto.runtime.kernel import Kernel, Options
+from pypto.runtime.signature import bind
+from pypto.target.dtypes import BF16
+from tests.kernels.cases import FAMILIES, PRODUCTS, Case, drawn_cases
+
+SEED = int(os.environ.get("PYPTO_SEED", "0"))
+DRAWN_IN_QUICK_RUN = 2
+# The happens-before checker follows every instruction in Python.
+MOST_ELEMENTS_TO_PROVE = 2**18
+
+
+def worst_cases() -> list[Case]:
+    """Tails in every extent, bfloat16 (each operation goes through float32), fused and tiled."""
+    return [
+        Case(f, (200, 557, 200) if f.problems is PRODUCTS else (37, 741), BF16, 2)
+        for f in FAMILIES
+    ]
+
+
+def quick_cases() -> list[Case]:
+    found = worst_cases()
+    for family in FAMILIES:
+        drawn = [case for case in drawn_cases(family, SEED) if case not in found]
+        found += drawn[:DRAWN_IN_QUICK_RUN]
+    return found
+
+
+def full_cases() -> list[Case]:
+    quick = quick_cases()
+    every = [case for family in FAMILIES for case in drawn_cases(family, SEED)]
+    return [case for case in every if case not in quick]
+
+
+def check(case: Case) -> None:
+    inputs = case.inputs(SEED)
+    kernel = Kernel(case.family.function, Options(opt_level=case.level, use_cache=False))
+    small = prod(case.problem) <= MOST_ELEMENTS_TO_PROVE
+    run = kernel.run(inputs, check_hazards=small)
+    call = bind(case.family.function, inputs, {})
+    accuracy = compare(case.family.function, call.known_types, inputs, run.results, None)
+    assert accuracy.ok, f"{accuracy}; seed {SEED}"
+    for name, pipe in run.profile.device.pipes().items():
+        assert pipe.busy + sum(pipe.stalls.values()) == pipe.cycles, name
+
+
+@pytest.mark.parametrize("case", quick_cases(), ids=str)
+def test_kernel(case: Case) -> None:
+    check(case)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", full_cases(), ids=str)
+def test_kernel_in_every_pair(case: Case) -> None:
+    check(case)
+
+
+def test_the_oracle_is_not_blind() -> None:
+    """A few units more in the last place of one element are seen."""
+    case = Case(FAMILIES[0], (3, 7), FAMILIES[0].dtypes[0], 2)
+    inputs = case.inputs(SEED)
+    call = bind(case.family.function, inputs, {})
+    right = np.abs(inputs[0] * 2 + inputs[1]) - np.maximum(*inputs)
+    function = case.family.function
+    assert compare(function, call.known_types, inputs, (right,), None).ok
+    wrong = right.copy()
+    wrong[2, 3] += 64 * np.spacing(wrong[2, 3])
+    assert not compare(function, call.known_types, inputs, (wrong,), None).ok
