@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from pypto.cli.ir_file import read_ir, write_text
+from pypto.cli.ir_file import read_module, read_text, write_text
 from pypto.cli.kernel_file import KernelCase, load_cases
 from pypto.cli.observers import make_observer
 from pypto.cli.output import print_json
@@ -127,7 +127,7 @@ def compile_case(case: KernelCase, request: Request, observer: Observer) -> Exec
 
 def compile_ir(file: str, request: Request, recorder: LevelRecorder) -> Executable:
     """Compile a module of the tensor level, or freeze one that is already fully lowered."""
-    module, constants = read_ir(file)
+    module, constants = read_module(read_text(file), file)
     observer = request.observer(recorder, "")
     level = level_of(module)
     if level == "tensor":
