@@ -18,7 +18,7 @@ import numpy as np
 
 from pypto.errors import CompileError
 from pypto.ops import kinds
-from pypto.ops.kinds import AXIS_KINDS, AXIS_WORDS, Kind
+from pypto.ops.kinds import AXIS_KINDS, AXIS_WORDS, DTYPE_KINDS, Kind
 from pypto.ops.types import TensorType, is_half, promote
 from pypto.ops.value import Evaluator, Tensor, current_evaluator, set_default_evaluator, using
 from pypto.ops.weak import default_dtype, weak_scalar
@@ -117,9 +117,10 @@ class Operator(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         with self.blame():
             operands, attributes = self.bind(args, kwargs)
-        if self._is_static(operands):
-            return self.fold(operands, attributes)
-        return current_evaluator(operands).apply(self, operands, attributes)
+            if self._is_static(operands):
+                return self.fold(operands, attributes)
+            evaluator = current_evaluator(operands)
+        return evaluator.apply(self, operands, attributes)
 
     def bind(
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -130,9 +131,8 @@ class Operator(Generic[P, R]):
         for index, p in enumerate(self.parameters):
             if not rest:
                 break
-            last = all(later.default is not REQUIRED for later in self.parameters[index + 1 :])
             are_ints = all(isinstance(item, (int, np.integer)) for item in rest)
-            if p.kind.takes_many and last and are_ints:
+            if are_ints and self._collects(index):
                 bound[p.name], rest = tuple(rest), []
             else:
                 bound[p.name] = rest.pop(0)
@@ -153,6 +153,11 @@ class Operator(Generic[P, R]):
         operands = tuple(bound.get(p.name, p.default) for p in self.operands)
         return operands, {p.name: bound[p.name] for p in self.attributes if p.name in bound}
 
+    def _collects(self, index: int) -> bool:
+        """Whether a parameter takes all integers that follow: ``zeros(2, 3)``."""
+        many = self.parameters[index].kind in (Kind.INTS, Kind.ORDER)
+        return many and all(p.kind in DTYPE_KINDS for p in self.parameters[index + 1 :])
+
     def dispatch(
         self, evaluator: Evaluator, operands: tuple[Any, ...], attributes: Mapping[str, Any]
     ) -> Any:
@@ -170,6 +175,8 @@ class Operator(Generic[P, R]):
     def normalise(self, operands: Sequence[Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Every attribute in its one spelling, given the operands' types."""
         first = operands[0] if operands else None
+        if first == ():
+            raise self._refuse(f"needs at least one tensor in {self.operands[0].name!r}")
         first = first[0] if isinstance(first, tuple) and first else first
         first = first if isinstance(first, TensorType) else None
         unknown = attributes.keys() - {p.name for p in self.attributes}

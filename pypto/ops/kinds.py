@@ -58,11 +58,6 @@ class Kind(StrEnum):
     def takes_numbers(self) -> bool:
         return self in (Kind.SCALAR, Kind.OPTIONAL_SCALAR)
 
-    @property
-    def takes_many(self) -> bool:
-        """Whether trailing positional integers are collected: ``x.reshape(2, 3)``."""
-        return self in (Kind.INTS, Kind.ORDER)
-
 
 _OPERANDS = (
     Kind.TENSOR,
@@ -72,6 +67,7 @@ _OPERANDS = (
     Kind.OPTIONAL_SCALAR,
 )
 AXIS_WORDS = ("dim", "axis", "dims", "axes")
+DTYPE_KINDS = (Kind.DTYPE, Kind.OPTIONAL_DTYPE)
 AXIS_KINDS = (Kind.AXIS, Kind.NEW_AXIS, Kind.AXES, Kind.ORDER)
 
 

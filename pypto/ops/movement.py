@@ -150,8 +150,6 @@ def slice_(x: Tensor, start: Ints, stop: Ints, step: Ints | None = None) -> Tens
 
 
 def _concat_type(xs: tuple[TensorType, ...], dim: int) -> TensorType:
-    if not xs:
-        raise CompileError("BAD_ARGUMENT", "there is nothing to join", fix="give a tensor or more")
     first = xs[0]
     for other in xs[1:]:
         a, b = list(first.shape), list(other.shape)

@@ -47,7 +47,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     aligned = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     result = []
     for axis, extents in enumerate(zip(*aligned, strict=True)):
-        different = sorted(set(extents) - {1})
+        different = [extent for extent in dict.fromkeys(extents) if extent != 1]
         if len(different) > 1:
             first, second = ("?" if extent == DYNAMIC else extent for extent in different[:2])
             raise CompileError(

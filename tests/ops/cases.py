@@ -94,7 +94,7 @@ CASES: dict[str, list[Case]] = {
     **dict.fromkeys(("eq", "lt", "le", "ne", "gt", "ge"), BINARY),
     **dict.fromkeys(("abs", "neg", "square", "sign", "relu"), UNARY),
     **dict.fromkeys(("exp", "tanh", "erf", "sigmoid", "silu", "isnan"), UNARY),
-    **dict.fromkeys(("log", "sqrt", "rsqrt", "reciprocal"), [call(POSITIVE)]),
+    **{key: [call(POSITIVE)] for key in ("log", "sqrt", "rsqrt", "reciprocal")},
     "div": [call(ANY, POSITIVE), call(ANY, 3), call(1, POSITIVE)],
     "pow": [
         call(ANY, 3),
@@ -113,9 +113,9 @@ CASES: dict[str, list[Case]] = {
         call(CONDITION, ANY, 1),
         call(CONDITION, 0, 1),
     ],
-    **dict.fromkeys(("and", "or", "xor"), [call(ANY, ANY), call(ANY, ROW)]),
+    **{key: [call(ANY, ANY), call(ANY, ROW)] for key in ("and", "or", "xor")},
     "not": UNARY,
-    **dict.fromkeys(("logical_and", "logical_or", "logical_xor"), [call(ANY, ROW)]),
+    **{key: [call(ANY, ROW)] for key in ("logical_and", "logical_or", "logical_xor")},
     "logical_not": UNARY,
     "gelu": [call(ANY), call(ANY, approximate="tanh")],
     "reduce": [call(ANY, kind) for kind in ("sum", "max", "min")]
@@ -125,11 +125,18 @@ CASES: dict[str, list[Case]] = {
     "amin": NOT_EMPTY,
     "mean": REDUCTION,
     "var": [*REDUCTION[1:], call(ANY, correction=0)],
-    "reshape": [call(ANY, (33, -1), sizes=NORMAL), call(ANY, 3, 11, 5, sizes=NORMAL)]
-    + [call(shaped((), ()), (1, 1)), call(shaped((0, 3)), (3, 0), sizes=("empty",))],
+    "reshape": [
+        call(ANY, (33, -1), sizes=NORMAL),
+        call(ANY, 3, 11, 5, sizes=NORMAL),
+        call(shaped((), ()), (1, 1)),
+        call(shaped((0, 3)), (3, 0), sizes=("empty",)),
+    ],
     "permute": [call(shaped((2, 3, 4)), 2, 0, 1, sizes=RANKED), call(ANY, (-1, 0), sizes=RANKED)],
-    "broadcast": [call(COLUMN, (5, 7), sizes=NORMAL), call(ROW, 2, -1, sizes=NORMAL)]
-    + [call(Array(), (2, 3), sizes=("rank0",))],
+    "broadcast": [
+        call(COLUMN, (5, 7), sizes=NORMAL),
+        call(ROW, 2, -1, sizes=NORMAL),
+        call(Array(), (2, 3), sizes=("rank0",)),
+    ],
     "slice": [
         call(ANY, (1, 2), (4, -1), sizes=NORMAL),
         call(ANY, (0, 0), (5, 33), (2, 5), sizes=RANKED),
