@@ -305,7 +305,7 @@ class _Replay:
         self.clock.wait_flag(*group.pair, (id(group), turn % group.slots))
 
     def _pend(self, group: Group, slot: int, release: Release) -> None:
-        self.clock.pending[EventKey(*group.pair, (id(group), slot))] = release
+        self.clock.pending[EventKey(*group.pair, (id(group), slot))] = [release]
 
     def _rotations(self, group: Group) -> Iterator[int]:
         """The slot counts of the buffers two units conflict on."""

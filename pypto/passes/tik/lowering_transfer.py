@@ -1,0 +1,202 @@
+"""Tiles between global memory and UB."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.ir import SSAValue
+
+from pypto.dialects.emitter import Index
+from pypto.dialects.tile_types import TileType
+from pypto.passes.tik.lowering_bits import compare_bits
+from pypto.passes.tik.lowering_cast import choose_ones, step
+from pypto.passes.tik.lowering_spread import element_blocks
+from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile
+from pypto.target.dtypes import F16, I1, U8
+from pypto.target.memory import BLOCK_BYTES, Space
+
+MAX_BURSTS = 4095
+
+
+def element_suffix(size: int) -> tuple[str, int]:
+    """The width suffix of a copy for elements of ``size`` bytes, and the width in bytes."""
+    width = min(size, 4)
+    return f"b{8 * width}", width
+
+
+def needs_padding(state: Lowering, type: TileType) -> bool:
+    """Whether a load leaves whole blocks of a row's padding unwritten."""
+    return type.shape[1] > 1 and state.granule * type.dtype.bytes > 2 * BLOCK_BYTES
+
+
+def load(state: Lowering, source: SSAValue, offset: Index, stride: Index, out: Tile) -> None:
+    """Rows of ``source``, a tensor of the tile's elements, from element ``offset`` on.
+
+    A row is filled up to the pitch with zeros, so that instructions may run over the padding.
+    """
+    place = state.at(source, state.emit.mul(offset, out.size))
+    if out.is_vector:
+        load_vector(state, place, stride, out)
+    elif is_contiguous(state, out, stride):
+        length = state.emit.mul(out.count, out.size)
+        copy_in(state, out.size, dst=out.pointer, src=place, length=length)
+    else:
+        load_rows(state, place, stride, out)
+
+
+def is_contiguous(state: Lowering, tile: Tile, stride: Index) -> bool:
+    """Whether the rows lie without gaps on both sides."""
+    columns = tile.columns
+    return isinstance(columns, int) and columns == stride and columns % state.granule == 0
+
+
+def copy_in(state: Lowering, size: int, **fields: Index) -> None:
+    suffix, _ = element_suffix(size)
+    state.emit.instruction(f"copy_gm_to_ubuf_align.{suffix}", **fields)
+
+
+def copy_out(state: Lowering, size: int, **fields: Index) -> None:
+    suffix, _ = element_suffix(size)
+    state.emit.instruction(f"copy_ubuf_to_gm_align.{suffix}", **fields)
+
+
+def load_rows(state: Lowering, place: SSAValue, stride: Index, out: Tile) -> None:
+    emit, size = state.emit, out.size
+    _, width = element_suffix(size)
+    length = emit.mul(out.columns, size)
+    pitch_bytes = emit.mul(out.pitch, size)
+    missing = emit.sub(pitch_bytes, length)
+    right = emit.min(missing, BLOCK_BYTES) if state.granule * size > BLOCK_BYTES else missing
+    fields = {"length": length, "right": emit.floor_div(right, width)}
+    if out.type.shape[0] == 1:
+        copy_in(state, size, dst=out.pointer, src=place, **fields)
+        return
+    if needs_padding(state, out.type):
+        filled = emit.round_up(emit.add(length, right), BLOCK_BYTES)
+        fields["dst_gap"] = emit.floor_div(emit.sub(pitch_bytes, filled), BLOCK_BYTES)
+    fields["src_gap"] = row_gap(state, stride, out)
+    for row, count in state.pieces(out.rows, out.type.shape[0], MAX_BURSTS):
+        target = state.at(out.pointer, emit.mul(row, pitch_bytes))
+        start = state.at(place, emit.mul(row, emit.mul(stride, size)))
+        copy_in(state, size, dst=target, src=start, bursts=count, **fields)
+
+
+def row_gap(state: Lowering, stride: Index, tile: Tile) -> Index:
+    """Bytes in global memory from the end of one row to the next."""
+    gap = state.emit.mul(state.emit.sub(stride, tile.columns), tile.size)
+    if isinstance(gap, int) and gap < 0:
+        raise state.unsupported(
+            f"rows of {tile.columns} elements that begin {stride} elements apart",
+            "make the row stride at least the length of a row",
+        )
+    return gap
+
+
+def load_vector(state: Lowering, place: SSAValue, stride: Index, out: Tile) -> None:
+    """A column: dense where its elements are neighbours, else one element in a block each."""
+    emit, size, rows = state.emit, out.size, out.type.shape[0]
+    if rows == 1 or stride == 1:
+        copy_in(state, size, dst=out.pointer, src=place, length=emit.mul(out.rows, size))
+        return
+    if size not in BITS_OF_SIZE:
+        raise state.unsupported(
+            f"a column of {out.dtype} elements {stride} apart", "transpose the tensor first"
+        )
+    spread = state.allocate("spread", Space.UB, rows * BLOCK_BYTES, out.buffer.slots)
+    blocks = state.acquire(spread)
+    gap = emit.mul(emit.sub(stride, 1), size)
+    kind = {2: "f16", 4: "f32"}[size]
+    for row, count in state.pieces(out.rows, rows, MAX_BURSTS):
+        target = state.at(blocks, emit.mul(row, BLOCK_BYTES))
+        start = state.at(place, emit.mul(row, emit.mul(stride, size)))
+        copy_in(state, size, dst=target, src=start, bursts=count, length=size, src_gap=gap)
+    # The largest of one lane is that lane: this collects the first element of every block.
+    for row, count in state.pieces(out.rows, rows, 255):
+        emit.instruction(
+            f"vcmax.{kind}",
+            dst=state.at(out.pointer, emit.mul(row, size)),
+            src=state.at(blocks, emit.mul(row, BLOCK_BYTES)),
+            repeat=count,
+            src_repeat=1,
+            mask_high=0,
+            mask_low=1,
+        )
+
+
+def store(state: Lowering, source: Tile, target: SSAValue, offset: Index, stride: Index) -> None:
+    """The valid elements of a tile to ``target`` from element ``offset`` on."""
+    emit, size = state.emit, source.size
+    place = state.at(target, emit.mul(offset, size))
+    rows = source.type.shape[0]
+    if source.is_vector and (rows == 1 or stride == 1):
+        length = emit.mul(source.rows, size)
+        copy_out(state, size, dst=place, src=source.pointer, length=length)
+        return
+    if source.is_vector:
+        store_vector(state, source, place, stride)
+        return
+    if is_contiguous(state, source, stride):
+        length = emit.mul(source.count, size)
+        copy_out(state, size, dst=place, src=source.pointer, length=length)
+        return
+    length = emit.mul(source.columns, size)
+    if rows == 1:
+        copy_out(state, size, dst=place, src=source.pointer, length=length)
+        return
+    pitch_bytes = emit.mul(source.pitch, size)
+    fields: dict[str, Index] = {"length": length, "dst_gap": row_gap(state, stride, source)}
+    if state.granule * size > BLOCK_BYTES:
+        gap = emit.sub(pitch_bytes, emit.round_up(length, BLOCK_BYTES))
+        fields["src_gap"] = emit.floor_div(gap, BLOCK_BYTES)
+    for row, count in state.pieces(source.rows, rows, MAX_BURSTS):
+        start = state.at(source.pointer, emit.mul(row, pitch_bytes))
+        end = state.at(place, emit.mul(row, emit.mul(stride, size)))
+        copy_out(state, size, dst=end, src=start, bursts=count, **fields)
+
+
+def store_vector(state: Lowering, source: Tile, place: SSAValue, stride: Index) -> None:
+    """A column whose elements are no neighbours: one block each, of which one element goes."""
+    emit, size, rows = state.emit, source.size, source.type.shape[0]
+    if size not in BITS_OF_SIZE:
+        raise state.unsupported(
+            f"a column of {source.dtype} elements {stride} apart", "transpose the tensor first"
+        )
+    blocks = element_blocks(state, source)
+    gap = emit.mul(emit.sub(stride, 1), size)
+    for row, count in state.pieces(source.rows, rows, MAX_BURSTS):
+        start = state.at(blocks, emit.mul(row, BLOCK_BYTES))
+        end = state.at(place, emit.mul(row, emit.mul(stride, size)))
+        copy_out(state, size, dst=end, src=start, bursts=count, length=size, dst_gap=gap)
+
+
+# Truth values are bytes in global memory and bits in UB.
+
+
+def load_bits(
+    state: Lowering, source: SSAValue, offset: Index, stride: Index, out: Tile, slots: int
+) -> None:
+    type = TileType(*out.type.shape, U8, Space.UB)
+    buffer = state.allocate("bytes", Space.UB, state.bytes_of(type), slots)
+    if needs_padding(state, type):
+        state.fill_at_start(buffer)
+    bytes = replace(out, type=type, pointer=state.acquire(buffer), buffer=buffer)
+    load(state, source, offset, stride, bytes)
+    halves = state.whole_scratch(out, F16)
+    step(state, bytes, halves, "rint")
+    compare_bits(state, "ne", halves, 0, out)
+
+
+def store_bits(
+    state: Lowering, source: Tile, target: SSAValue, offset: Index, stride: Index
+) -> None:
+    halves = state.scratch(source, F16)
+    choose_ones(state, source, halves)
+    type = TileType(*source.type.shape, U8, Space.UB)
+    buffer = state.allocate("bytes", Space.UB, state.bytes_of(type), state.slots)
+    bytes = replace(source, type=type, pointer=state.acquire(buffer), buffer=buffer)
+    step(state, halves, bytes, "rint")
+    store(state, bytes, target, offset, stride)
+
+
+def is_bits(tile: Tile) -> bool:
+    return tile.dtype == I1
