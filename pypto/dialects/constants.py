@@ -19,7 +19,8 @@ def resource_key(array: np.ndarray) -> str:
     """The name of an array: the hash of its element type, shape and bytes."""
     tensor = tensor_type_of(array)
     digest = hashlib.sha256(f"{tensor}\n".encode())
-    digest.update(np.ascontiguousarray(array).data if array.size else b"")
+    if array.size:
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return PREFIX + digest.hexdigest()
 
 

@@ -293,7 +293,8 @@ class Operator(Generic[P, R]):
         return tuple(result)
 
     def _check(self, operands: tuple[Any, ...]) -> None:
-        for p, operand in zip(self.operands, operands, strict=True):
+        pairs = list(zip(self.operands, operands, strict=True))
+        for p, operand in pairs:
             if operand is None and not p.kind.is_optional:
                 raise self._refuse(f"needs the argument {p.name!r}")
             if isinstance(operand, (bool, int, float)) and not p.kind.takes_numbers:
@@ -315,6 +316,27 @@ class Operator(Generic[P, R]):
                         "DYNAMIC_SHAPE",
                         f"{p.name} is {tensor}: dynamic extents are not supported here",
                         fix="give the shape in the annotation, or call with arrays",
+                    )
+
+        if self.promotes:
+            self._check_promoted([o for p, o in pairs if p.name in self.promotes])
+
+    def _check_promoted(self, operands: list[Any]) -> None:
+        """Operands that are promoted together have one element type, numbers its form."""
+        dtypes = list(dict.fromkeys(tensor.dtype for tensor in tensors_of(operands)))
+        if not dtypes:
+            raise self._refuse(f"needs a tensor among {', '.join(self.promotes)}")
+        if len(dtypes) > 1:
+            raise CompileError(
+                "DTYPE_MISMATCH", f"operands are {' and '.join(map(str, dtypes))}, not of one type"
+            )
+        for operand in operands:
+            if isinstance(operand, (bool, int, float)):
+                stored = weak_scalar(operand, dtypes[0])
+                if type(stored) is not type(operand):
+                    raise CompileError(
+                        "DTYPE_MISMATCH",
+                        f"{operand!r} stands for an element of {dtypes[0]}: write {stored!r}",
                     )
 
     @contextlib.contextmanager
