@@ -139,7 +139,8 @@ class TensorOperation(IRDLOperation):
         values = iter(parser.resolve_operands(unresolved, types.inputs.data, types_at))
         operands = tuple(_resolve(argument, values) for argument in arguments)
         try:
-            normal = row.normalise(abstract(operands), given)
+            with row.blame():
+                normal = row.normalise(abstract(operands), given)
             op = make(row, operands, normal, types.outputs.data)
         except (CompileError, VerifyException) as error:
             message = error.message if isinstance(error, CompileError) else str(error)
