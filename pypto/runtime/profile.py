@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -132,26 +131,38 @@ class Profile:
 
 
 def pipe_table(device: DeviceProfile) -> str:
-    """One line per pipe: its cycles over all cores, busy and every stall, adding up to 100 %."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
+    """One column per pipe: its cycles over all cores, busy and every stall, adding up to 100 %."""
     pipes = device.pipes()
     kinds = sorted({kind for pipe in pipes.values() for kind in pipe.stalls})
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for heading in ("pipe", "core-cycles", "busy", *(k.replace("_", " ") for k in kinds), "sum"):
-        table.add_column(heading, justify="left" if heading == "pipe" else "right")
-    for name, pipe in pipes.items():
-        stalls = [pipe.stalls.get(kind, 0) for kind in kinds]
-        shares = [f"{share(n, pipe.cycles)}" if n else "" for n in stalls]
-        total = share(pipe.busy + sum(stalls), pipe.cycles)
-        table.add_row(
-            name.upper(), f"{pipe.cycles:,}", share(pipe.busy, pipe.cycles), *shares, total
-        )
-    stream = io.StringIO()
-    Console(file=stream, width=160, highlight=False, markup=False, emoji=False).print(table)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    rows = [
+        ("pipe", [name.upper() for name in pipes]),
+        ("core-cycles", [f"{pipe.cycles:,}" for pipe in pipes.values()]),
+        ("busy", [share(pipe.busy, pipe.cycles) for pipe in pipes.values()]),
+    ]
+    for kind in kinds:
+        parts = [(pipe.stalls.get(kind, 0), pipe.cycles) for pipe in pipes.values()]
+        rows.append((stall_text(kind), [share(*part) if part[0] else "" for part in parts]))
+    sums = [share(p.busy + sum(p.stalls.values()), p.cycles) for p in pipes.values()]
+    rows.append(("sum", sums))
+    widths = [max(len(cells[i]) for _, cells in rows) for i in range(len(pipes))]
+    return "\n".join(
+        f"{heading:<19}"
+        + "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        for heading, cells in rows
+    )
+
+
+def stall_text(kind: str) -> str:
+    """``flag_mte2`` as ``waits for MTE2``."""
+    cause, _, pipe = kind.partition("_")
+    return {
+        "dispatch": "nothing dispatched",
+        "barrier": "barrier",
+        "memory": "memory is busy",
+        "end": "no work left",
+        "flag": f"waits for {pipe.upper()}",
+        "queue": f"queue of {pipe.upper()} full",
+    }.get(cause, kind)
 
 
 def share(part: int, whole: int) -> str:
