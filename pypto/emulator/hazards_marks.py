@@ -53,9 +53,7 @@ class Marks:
         for space in LOCAL_SPACES:
             self.memory[space].fill(POISON)
 
-    def step(
-        self, row: Instruction, fields: Any, operands: list[Operand]
-    ) -> list[UnsetRead]:
+    def step(self, row: Instruction, fields: Any, operands: list[Operand]) -> list[UnsetRead]:
         """Follow one instruction; what it uses although nothing has written it."""
         unset = [o for o in operands if self._is_used(o.field, fields) and self._poisoned(o)]
         if row.family.name == "mad":

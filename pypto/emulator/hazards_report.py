@@ -101,6 +101,13 @@ class Report:
             stop=max(known.stop, hazard.stop),
         )
 
+    def add_cures(self, core: CoreKind, flags: list[Flag]) -> None:
+        """Say how to cure the races of the core just followed, which dispatched ``flags``."""
+        for key, hazard in self._found.items():
+            if hazard.kind is HazardKind.RACE and not hazard.cure and hazard.first is not None:
+                cure = race_cure(hazard.first, hazard.second, core, flags)
+                self._found[key] = replace(hazard, cure=cure)
+
     def hazards(self) -> list[Hazard]:
         return list(self._found.values())
 
@@ -166,13 +173,13 @@ def _move(first: Site, second: Site, flags: list[Flag]) -> str:
             continue
         if not queue:
             continue
+        name = f"{event(flag.source, flag.target)} id {flag.event}"
         start = queue.pop(0).site.number
         stop = flag.site.number
         if start < first.number < stop < second.number:
-            return f"move the set of {event(flag.source, flag.target)} id {flag.event} after it"
-        if first.number < start < second.number < stop:
             return (
-                f"move the wait of {event(flag.source, flag.target)} id {flag.event} "
-                "before the second"
+                f"move the set of {event(flag.source, flag.target)} id {flag.event} after the first"
             )
+        if first.number < start < second.number < stop:
+            return f"move the wait of {name} before the second"
     return ""

@@ -150,9 +150,7 @@ class Shadow:
         view(self.earlier[key], box, self.origin)[foreign] = items[foreign]
 
 
-def _found(
-    pipe: int, kind: int, box: Box, items: np.ndarray, threshold: int
-) -> Iterator[Conflict]:
+def _found(pipe: int, kind: int, box: Box, items: np.ndarray, threshold: int) -> Iterator[Conflict]:
     for stamp in np.unique(items[items > threshold])[::-1].tolist():
         start, stop = addresses(box, items == stamp)
         yield Conflict(pipe, kind, stamp, start, stop)

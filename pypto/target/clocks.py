@@ -53,15 +53,15 @@ class Clock:
     """What each pipe of one core knows to have ended.
 
     ``issued[p]`` counts the instructions of p, synchronisation included; ``known[p][q]`` = m:
-    instructions 1…m of q have ended before anything later on p starts; ``pending`` maps a set
-    flag to what its wait will learn; ``waited`` maps a flag to the stamp of its last wait on the
-    target pipe.
+    instructions 1…m of q have ended before anything later on p starts; ``pending`` maps a
+    flag to what each of its waits to come will learn, the k-th wait from the k-th set; ``waited``
+    maps a flag to the stamp of its last wait on the target pipe.
     """
 
     def __init__(self) -> None:
         self.issued = [0] * PIPE_COUNT
         self.known = [[0] * PIPE_COUNT for _ in range(PIPE_COUNT)]
-        self.pending: dict[EventKey, tuple[int, ...]] = {}
+        self.pending: dict[EventKey, list[tuple[int, ...]]] = {}
         self.waited: dict[EventKey, int] = {}
 
     def copy(self) -> Clock:
@@ -69,7 +69,7 @@ class Clock:
         other = Clock()
         other.issued = self.issued.copy()
         other.known = [row.copy() for row in self.known]
-        other.pending = self.pending.copy()
+        other.pending = {key: releases.copy() for key, releases in self.pending.items()}
         other.waited = self.waited.copy()
         return other
 
@@ -101,13 +101,13 @@ class Clock:
         key = EventKey(source, target, event)
         stamp = self.data(source, scalar)
         verdict = SetVerdict.SAFE
-        if key in self.pending:
+        if self.pending.get(key):
             verdict = SetVerdict.HAPPENED
         elif self.waited.get(key, 0) > self.known[source][target]:
             verdict = SetVerdict.LATENT
         release = self.known[source].copy()
         release[source] = stamp
-        self.pending[key] = tuple(release)
+        self.pending.setdefault(key, []).append(tuple(release))
         return verdict
 
     def wait_flag(
@@ -119,9 +119,10 @@ class Clock:
     ) -> bool:
         """Issue a wait on ``target`` and learn what the set released; False: it must wait."""
         key = EventKey(source, target, event)
-        release = self.pending.pop(key, None)
-        if release is None:
+        releases = self.pending.get(key)
+        if not releases:
             return False
+        release = releases.pop(0)
         stamp = self.data(target, scalar)
         self._learn(target, release)
         # A wait of the scalar unit holds every later dispatch, so all pipes are after it.
@@ -141,7 +142,7 @@ class Clock:
 
     def unbalanced(self) -> list[EventKey]:
         """The flags that are still set: at the end of a kernel there must be none."""
-        return list(self.pending)
+        return [key for key, releases in self.pending.items() if releases]
 
     def _learn(self, pipe: int, what: list[int] | tuple[int, ...]) -> None:
         row = self.known[pipe]

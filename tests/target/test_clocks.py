@@ -70,6 +70,7 @@ def test_double_sets() -> None:
     assert clock.set_flag(MTE2, V, 1) is SetVerdict.SAFE
     assert clock.set_flag(MTE2, V, 0) is SetVerdict.HAPPENED
     clock.wait_flag(MTE2, V, 0)
+    clock.wait_flag(MTE2, V, 0)
     assert clock.set_flag(MTE2, V, 0) is SetVerdict.LATENT
     clock.wait_flag(MTE2, V, 0)
     clock.set_flag(V, MTE2, 0)

@@ -1,0 +1,206 @@
+"""The memory side of the checker: bounds, conflicts and unset bytes of one data instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pypto.emulator.hazards_context import Context, CoreHistory, Entry
+from pypto.emulator.hazards_marks import Marks, Operand
+from pypto.emulator.hazards_report import Hazard, HazardKind
+from pypto.emulator.hazards_shadow import READ, WRITE, Conflict, Shadow, boxes
+from pypto.target.clocks import Accumulation, Clock, same_pipe_is_ordered
+from pypto.target.instruction import UNBOUNDED, Access, Field, Instruction, access_end
+from pypto.target.limits import LimitError, check_fields
+from pypto.target.memory import LOCAL_SPACES, Space
+
+
+class Region(NamedTuple):
+    """A writable range of global memory with the last accesses to it."""
+
+    start: int
+    stop: int
+    shadow: Shadow
+
+
+class Memory:
+    """All memories of a launch: who touched which byte last, and what holds no value."""
+
+    def __init__(self, context: Context, marks: Marks) -> None:
+        self.context = context
+        self.marks = marks
+        capacity = context.machine.capacity
+        self.local = {space: Shadow(capacity[space]) for space in LOCAL_SPACES}
+        writable = (b for b in context.buffers if b.writable)
+        self.regions = [
+            Region(start, stop, Shadow(stop - start, start, shared=True))
+            for start, stop in _joined((b.address, b.stop) for b in writable)
+        ]
+
+    def step(
+        self, entry: Entry, row: Instruction, pipe: int, clock: Clock, history: CoreHistory
+    ) -> None:
+        """Check the instruction just issued on ``pipe`` and remember what it touches."""
+        fields = row.family.tuple_type(*entry.dispatch.operands)
+        addressed = [field for field in row.fields if field.space is not None]
+        accesses = row.family.footprint(fields, row.facts)
+        operands: list[Operand] = []
+        used: list[Operand] = []
+        for field, access in zip(addressed, accesses, strict=True):
+            bounded = self._bounded(entry, field, access)
+            if bounded is None:
+                return
+            operands.append(Operand(field, boxes(bounded)))
+            if access.length != UNBOUNDED:
+                used.append(operands[-1])
+        try:
+            check_fields(row, fields, self.context.machine)
+        except LimitError as error:
+            self.context.add(HazardKind.ILLEGAL_OPERAND, entry, message=error.message)
+            return
+        for operand in operands:
+            self._conflicts(entry, pipe, operand, fields, clock, history)
+        stamp = history.base + clock.issued[pipe]
+        for operand in operands:
+            for shadow in self._shadows(operand):
+                for kind in _kinds(operand.field, fields):
+                    shadow.record(pipe, kind, operand.where, stamp, history.base)
+        for unset in self.marks.step(row, fields, used):
+            self.context.add(
+                HazardKind.UNINIT_READ,
+                entry,
+                space=unset.field.space,
+                start=unset.start,
+                stop=unset.stop,
+                message=f"{unset.field.name} of {row.mnemonic} is used, but nothing has written it",
+                cure="write it first: load it, fill it, or narrow the valid extent",
+            )
+
+    def _bounded(self, entry: Entry, field: Field, access: Access) -> Access | None:
+        """The access if it lies in memory it may touch, else None and a report."""
+        space = field.space
+        assert space is not None
+        end = self.context.buffer_at(space, access.start)[1]
+        if access.length == UNBOUNDED:
+            length = max(0, end - access.start)
+            access = access._replace(length=length, edge=length, last_edge=length)
+        stop = access_end(access)
+        if not boxes(access):
+            return access
+        problem = self._outside(field, access.start, stop)
+        if not problem:
+            return access
+        self.context.add(
+            HazardKind.OUT_OF_BOUNDS,
+            entry,
+            space=space,
+            start=access.start,
+            stop=stop,
+            message=f"{field.name} of {entry.dispatch.form.mnemonic} {problem}",
+            cure="check the address, the strides and the count",
+        )
+        return None
+
+    def _outside(self, field: Field, start: int, stop: int) -> str:
+        """Why bytes ``start``..``stop`` may not be touched, or nothing."""
+        if field.space is not Space.GM and field.space is not None:
+            capacity = self.context.machine.capacity[field.space]
+            inside = start >= 0 and stop <= capacity
+            return "" if inside else f"leaves {field.space}, which holds {capacity} bytes"
+        holders = [b for b in self.context.buffers if b.address <= start < b.stop]
+        if not holders:
+            return "lies in no buffer of the launch"
+        if all(stop > b.stop for b in holders):
+            return f"leaves buffer {holders[0].name}"
+        if "w" in field.role and not any(b.writable for b in holders):
+            return f"writes buffer {holders[0].name}, which the kernel may only read"
+        return ""
+
+    def _shadows(self, operand: Operand) -> list[Shadow]:
+        space = operand.field.space
+        if space is not Space.GM and space is not None:
+            return [self.local[space]]
+        if not operand.where:
+            return []
+        start = operand.where[0].start
+        return [r.shadow for r in self.regions if r.start <= start < r.stop]
+
+    def _conflicts(
+        self,
+        entry: Entry,
+        pipe: int,
+        operand: Operand,
+        fields: Any,
+        clock: Clock,
+        history: CoreHistory,
+    ) -> None:
+        """Report earlier accesses that clash with an operand and are not ordered before it."""
+        for shadow in self._shadows(operand):
+            for kind in _kinds(operand.field, fields):
+                seen: set[tuple[int, int]] = set()
+                found = shadow.conflicts(kind, operand.where, clock.known[pipe], history.base)
+                for conflict in found:
+                    source = (conflict.pipe, conflict.kind)
+                    if source not in seen and self._race(
+                        entry, pipe, operand.field, kind, conflict
+                    ):
+                        seen.add(source)
+
+    def _race(self, entry: Entry, pipe: int, field: Field, kind: int, conflict: Conflict) -> bool:
+        """Report a race; False when hardware orders the two."""
+        other = self.context.issued(conflict.pipe, conflict.stamp)
+        same_core = other.dispatch.core == entry.dispatch.core
+        if (
+            same_core
+            and conflict.pipe == pipe
+            and same_pipe_is_ordered(pipe, _accumulation(other, field), _accumulation(entry, field))
+        ):
+            return False
+        detail = ("R" if kind == READ else "W") + "A" + ("R" if conflict.kind == READ else "W")
+        first, second = other, entry
+        if same_core and second.number < first.number:
+            first, second, detail = second, first, detail[::-1]
+        assert field.space is not None
+        self.context.report.add(
+            Hazard(
+                HazardKind.RACE,
+                self.context.site(second),
+                self.context.site(first),
+                detail,
+                field.space,
+                self.context.buffer_at(field.space, conflict.start)[0],
+                conflict.start,
+                conflict.stop,
+                "nothing makes the second wait for the end of the first",
+            )
+        )
+        return True
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those that overlap joined, empty ones left out."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
+        elif start < stop:
+            joined.append((start, stop))
+    return joined
+
+
+def _kinds(field: Field, fields: Any) -> list[int]:
+    """The kinds of access of an address field."""
+    atomic = getattr(fields, "atomic", 0) if field.space is Space.GM else 0
+    kinds = [READ] if "r" in field.role else []
+    if "w" in field.role:
+        kinds.append(atomic if atomic > 0 else WRITE)
+    return kinds
+
+
+def _accumulation(entry: Entry, field: Field) -> Accumulation | None:
+    """The accumulator tile of a multiplication, when ``field`` lies in it."""
+    row = entry.dispatch.form.row
+    if row is None or row.family.name != "mad" or field.space is not Space.L0C:
+        return None
+    fields = row.family.tuple_type(*entry.dispatch.operands)
+    return Accumulation(fields.c, fields.m, fields.n, not fields.c_init)
