@@ -22,8 +22,7 @@ from pypto.dialects.pypto import ConstantOp, TensorOperation, make
 from pypto.dialects.types import ir_type, type_of
 from pypto.errors import CompileError, SourceLocation
 from pypto.ops import ROWS, Operator
-from pypto.ops.numpy_evaluator import tensor_type_of
-from pypto.ops.types import TensorType
+from pypto.ops.types import TensorType, tensor_type_of
 from pypto.ops.value import Evaluator, Tensor, using
 
 Location: TypeAlias = SourceLocation | LocationAttr | None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pypto.errors import CompileError
-from pypto.ops.numpy_evaluator import tensor_type_of
+from pypto.ops.types import tensor_type_of
 from pypto.target.dtypes import BF16
 
 PREFIX = "sha256-"

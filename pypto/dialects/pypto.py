@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i32
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -175,22 +175,34 @@ def make(
 ) -> TensorOperation:
     """The operation of a row; operands are values, numbers, None or tuples of values."""
     properties = {name: encode(value) for name, value in attributes.items() if value is not None}
-    groups: list[list[SSAValue]] = []
+    values: list[SSAValue] = []
+    sizes: list[int] = []
     for parameter, operand in zip(row.operands, operands, strict=True):
         if isinstance(operand, SSAValue):
-            groups.append([operand])
+            group: tuple[SSAValue, ...] = (operand,)
         elif isinstance(operand, tuple):
-            groups.append(list(operand))
+            group = operand
         else:
-            groups.append([])
+            group = ()
             if operand is not None:
                 properties[parameter.name] = encode(operand)
-    results = list(result_types)
-    return op_class(row.name).build(
-        operands=groups,
-        properties=properties,
-        result_types=results if row.is_single else [results],
+        values.extend(group)
+        sizes.append(len(group))
+    if _has_segments(row):
+        properties[AttrSizedOperandSegments.attribute_name] = _segments(tuple(sizes))
+    return op_class(row.name).create(
+        operands=values, properties=properties, result_types=list(result_types)
     )
+
+
+def _has_segments(row: Operator[..., Any]) -> bool:
+    """Whether the number of operands does not say which parameter has how many."""
+    return sum(p.kind is not Kind.TENSOR for p in row.operands) > 1
+
+
+@functools.cache
+def _segments(sizes: tuple[int, ...]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, sizes)
 
 
 @functools.cache
@@ -198,13 +210,11 @@ def op_class(name: str) -> type[TensorOperation]:
     """The operation class of a row."""
     row = ROWS[name]
     fields: dict[str, Any] = {"name": PREFIX + name, "__doc__": row.__doc__}
-    variable = 0
     for p in row.operands:
         fields[f"{p.name}_operand"] = _operand_definition(p)
-        variable += p.kind is not Kind.TENSOR
         if p.kind.takes_numbers:
             fields[f"{p.name}_scalar"] = opt_prop_def(Attribute, prop_name=p.name)
-    if variable > 1:
+    if _has_segments(row):
         fields["irdl_options"] = (AttrSizedOperandSegments(as_property=True),)
     for p in row.attributes:
         define = opt_prop_def if p.kind.is_optional else prop_def

@@ -18,33 +18,33 @@ import numpy as np
 
 from pypto.errors import CompileError
 from pypto.ops import kinds
-from pypto.ops.kinds import AXIS_KINDS, AXIS_WORDS, DTYPE_KINDS, Kind
+from pypto.ops.binding import REQUIRED, Parameter, bind_arguments, parameters_of
+from pypto.ops.kinds import Kind
+from pypto.ops.operands import abstract_operands, map_tensors, tensors_of
 from pypto.ops.types import TensorType, is_half, promote
 from pypto.ops.value import Evaluator, Tensor, current_evaluator, set_default_evaluator, using
 from pypto.ops.weak import default_dtype, weak_scalar
 from pypto.target.dtypes import F32, DType
 
-__all__ = ["ROWS", "Operator", "Parameter", "composite", "primitive", "set_default_evaluator"]
+__all__ = [
+    "ROWS",
+    "TYPES",
+    "Operator",
+    "Parameter",
+    "composite",
+    "primitive",
+    "set_default_evaluator",
+    "tensors_of",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-REQUIRED = inspect.Parameter.empty
 ROWS: dict[str, Operator] = {}  # by name in the IR
 
 # A number: units in the last place of the result, operands propagate elementwise.
 # "moves": elements are copied. "recipe": as its recipe. A function: see ops/bounds.py.
 ErrorBound = float | Literal["moves", "recipe"] | Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of an operator and the keywords it answers to."""
-
-    name: str
-    kind: Kind
-    default: Any
-    words: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -53,9 +53,9 @@ class Operator(Generic[P, R]):
 
     name: str
     body: Callable[..., Any]
-    aliases: tuple[str, ...]
     dtypes: tuple[DType, ...]
     reference: Callable[..., Any]
+    aliases: tuple[str, ...] = ()
     types: Callable[..., Any] | None = None
     error: ErrorBound = "recipe"
     gradient: Callable[..., Any] | str = "derived from the body"
@@ -72,7 +72,7 @@ class Operator(Generic[P, R]):
 
     def __post_init__(self) -> None:
         signature = inspect.signature(self.body)
-        self.parameters = _parameters(self.name, signature)
+        self.parameters = parameters_of(self.name, signature)
         self.is_single = signature.return_annotation == "Tensor"
         self.__doc__ = self.body.__doc__
         self.__name__ = self.name
@@ -115,10 +115,10 @@ class Operator(Generic[P, R]):
         return f"<pypto operator {self.signature}>"
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        operands, attributes = self.bind(args, kwargs)
+        if self._is_static(operands):
+            return self.fold(operands, attributes)
         with self.blame():
-            operands, attributes = self.bind(args, kwargs)
-            if self._is_static(operands):
-                return self.fold(operands, attributes)
             evaluator = current_evaluator(operands)
         return evaluator.apply(self, operands, attributes)
 
@@ -126,37 +126,10 @@ class Operator(Generic[P, R]):
         self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Operands in parameter order (None where absent) and the attributes given by the user."""
-        bound: dict[str, Any] = {}
-        rest = list(args)
-        for index, p in enumerate(self.parameters):
-            if not rest:
-                break
-            are_ints = all(isinstance(item, (int, np.integer)) for item in rest)
-            if are_ints and self._collects(index):
-                bound[p.name], rest = tuple(rest), []
-            else:
-                bound[p.name] = rest.pop(0)
-        if rest:
-            raise self._refuse(f"takes {len(self.parameters)} arguments, {len(args)} are given")
-        words = {word: p.name for p in reversed(self.parameters) for word in p.words}
-        words |= {p.name: p.name for p in self.parameters}
-        for word, value in kwargs.items():
-            name = words.get(word)
-            if name is None:
-                raise self._refuse(f"has no argument {word!r}")
-            if name in bound:
-                raise self._refuse(f"gets {name!r} twice")
-            bound[name] = value
-        for p in self.parameters:
-            if p.name not in bound and p.default is REQUIRED:
-                raise self._refuse(f"needs the argument {p.name!r}")
+        with self.blame():
+            bound = bind_arguments(self.parameters, args, kwargs)
         operands = tuple(bound.get(p.name, p.default) for p in self.operands)
         return operands, {p.name: bound[p.name] for p in self.attributes if p.name in bound}
-
-    def _collects(self, index: int) -> bool:
-        """Whether a parameter takes all integers that follow: ``zeros(2, 3)``."""
-        many = self.parameters[index].kind in (Kind.INTS, Kind.ORDER)
-        return many and all(p.kind in DTYPE_KINDS for p in self.parameters[index + 1 :])
 
     def dispatch(
         self, evaluator: Evaluator, operands: tuple[Any, ...], attributes: Mapping[str, Any]
@@ -242,7 +215,7 @@ class Operator(Generic[P, R]):
             raise TypeError(f"{self.name} is a primitive without a recipe")
         with using(evaluator):
             if self.numerics == "f32":
-                operands = _mapped(operands, _widened)
+                operands = map_tensors(operands, _widened)
             results = decomposition(*operands, **attributes)
         return (results,) if isinstance(results, Tensor) else tuple(results)
 
@@ -285,7 +258,7 @@ class Operator(Generic[P, R]):
                 result.append(weak_scalar(operand, target))
             else:
                 cast = functools.partial(_cast_to, evaluator, target)
-                result.append(_mapped((operand,), cast)[0])
+                result.append(map_tensors((operand,), cast)[0])
         if not dtypes:
             index = chosen.index(True)
             attributes = {"shape": (), "value": result[index], "dtype": target}
@@ -347,13 +320,16 @@ class Operator(Generic[P, R]):
         except CompileError as error:
             if not error.message.startswith(f"{self.name}: "):
                 error.message = f"{self.name}: {error.message}"
+            if error.code == "BAD_ARGUMENT" and error.fix is None:
+                error.fix = f"call it as {self.signature}"
             types = ", ".join(str(tensor.type) for tensor in tensors_of(operands))
             if types:
                 error.notes = (f"operands of {self.name}: {types}",)
             raise
 
     def _refuse(self, message: str) -> CompileError:
-        return CompileError("BAD_ARGUMENT", f"{self.name}: {message}", fix=self.signature)
+        fix = f"call it as {self.signature}"
+        return CompileError("BAD_ARGUMENT", f"{self.name}: {message}", fix=fix)
 
 
 class TypesEvaluator(Evaluator):
@@ -361,7 +337,7 @@ class TypesEvaluator(Evaluator):
 
     def values(self, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         """Operand types as tensors of this evaluator."""
-        return _mapped(operands, lambda t: Tensor(self, t))
+        return map_tensors(operands, lambda t: Tensor(self, t))
 
     def evaluate(
         self,
@@ -374,34 +350,6 @@ class TypesEvaluator(Evaluator):
 
 
 TYPES = TypesEvaluator()
-
-
-def tensors_of(operands: Sequence[Any]) -> list[Any]:
-    """The tensors (or tensor types) among operands, lists flattened, in order."""
-    found = []
-    for operand in operands:
-        if isinstance(operand, tuple):
-            found.extend(operand)
-        elif isinstance(operand, (Tensor, TensorType)):
-            found.append(operand)
-    return found
-
-
-def abstract_operands(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Operands with every tensor replaced by its type."""
-    return _mapped(operands, lambda tensor: tensor.type)
-
-
-def _mapped(operands: tuple[Any, ...], function: Callable[[Any], Any]) -> tuple[Any, ...]:
-    result = []
-    for operand in operands:
-        if isinstance(operand, tuple):
-            result.append(tuple(function(item) for item in operand))
-        elif isinstance(operand, (Tensor, TensorType)):
-            result.append(function(operand))
-        else:
-            result.append(operand)
-    return tuple(result)
 
 
 def _widened(tensor: Tensor) -> Tensor:
@@ -419,33 +367,6 @@ def _typed(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_typed, value))
     return (type(value), value)
-
-
-def _parameters(name: str, signature: inspect.Signature) -> tuple[Parameter, ...]:
-    listed = list(signature.parameters.values())
-    kinds_of = {}
-    for p in listed:
-        try:
-            kinds_of[p.name] = Kind(p.annotation)
-        except ValueError:
-            raise TypeError(f"{name}: {p.name} has no kind {p.annotation!r}") from None
-    axis_names = [n for n, kind in kinds_of.items() if kind in AXIS_KINDS]
-    result = []
-    for index, p in enumerate(listed):
-        kind = kinds_of[p.name]
-        words: tuple[str, ...] = (p.name,)
-        if [p.name] == axis_names:
-            words += AXIS_WORDS
-        elif p.name == "keepdim":
-            words += ("keepdims",)
-        elif index == 0 and kind.is_operand:
-            words += ("input", "a", "self", "x")
-        elif index == 1 and kind.is_operand:
-            words += ("other", "y")
-        elif p.name == "shape":
-            words += ("size",)
-        result.append(Parameter(p.name, kind, p.default, words))
-    return tuple(result)
 
 
 def _row_name(body: Callable[..., Any]) -> str:
@@ -479,7 +400,6 @@ def primitive(
         row = Operator(
             name=_row_name(body),
             body=body,
-            aliases=columns.pop("aliases", ()),
             dtypes=dtypes,
             reference=reference,
             types=types,
@@ -501,7 +421,6 @@ def composite(
         row = Operator(
             name=_row_name(body),
             body=body,
-            aliases=columns.pop("aliases", ()),
             dtypes=dtypes,
             reference=reference,
             **columns,

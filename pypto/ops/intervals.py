@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from pypto.ops.numpy_evaluator import tensor_type_of
-from pypto.ops.types import TensorType, is_half
+from pypto.ops.operands import tensors_of
+from pypto.ops.types import TensorType, is_half, tensor_type_of
 from pypto.ops.value import Evaluator, Tensor
 from pypto.ops.weak import float_limit
 from pypto.target.dtypes import F32, DType
@@ -193,8 +193,6 @@ def _moved(operator: Any, operands: tuple[Any, ...], attributes: dict[str, Any])
 
 
 def _intervals(operator: Any, operands: tuple[Any, ...], result: DType) -> tuple[Any, ...]:
-    from pypto.ops.core import tensors_of
-
     chosen = [
         operand
         for operand, p in zip(operands, operator.operands, strict=True)

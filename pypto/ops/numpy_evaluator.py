@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pypto.errors import CompileError
 from pypto.ops.core import Operator
-from pypto.ops.types import TensorType, is_half
+from pypto.ops.types import TensorType, is_half, tensor_type_of
 from pypto.ops.value import Evaluator, Tensor
 from pypto.target import numerics
-from pypto.target.dtypes import F32, DType, dtype_of
+from pypto.target.dtypes import F32, DType
 
 
 class NumpyTensor(Tensor):
@@ -25,18 +24,6 @@ class NumpyTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype, copy=copy)
-
-
-def tensor_type_of(array: np.ndarray) -> TensorType:
-    """The tensor type of an array; element types the machine lacks are refused."""
-    dtype = dtype_of(array.dtype)
-    if dtype is None:
-        raise CompileError(
-            "DTYPE_MISMATCH",
-            f"arrays of {array.dtype} are not supported",
-            fix="convert it first, e.g. .astype(np.float32)",
-        )
-    return TensorType(array.shape, dtype)
 
 
 class NumpyEvaluator(Evaluator):

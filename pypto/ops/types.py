@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pypto.errors import CompileError
-from pypto.target.dtypes import BF16, F16, F32, DType
+from pypto.target.dtypes import BF16, F16, F32, DType, dtype_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 DYNAMIC = -1  # an extent known at launch only
 
@@ -33,6 +37,18 @@ class TensorType:
     def __str__(self) -> str:
         extents = "".join("?x" if extent == DYNAMIC else f"{extent}x" for extent in self.shape)
         return f"tensor<{extents}{self.dtype}>"
+
+
+def tensor_type_of(array: np.ndarray) -> TensorType:
+    """The tensor type of an array; element types the machine lacks are refused."""
+    dtype = dtype_of(array.dtype)
+    if dtype is None:
+        raise CompileError(
+            "DTYPE_MISMATCH",
+            f"arrays of {array.dtype} are not supported",
+            fix="convert it first, e.g. .astype(np.float32)",
+        )
+    return TensorType(array.shape, dtype)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
