@@ -1,4 +1,250 @@
+"""Which kernel computes a row: the imports and the call that make up its generated module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pypto.target.dtypes import DType
 from pypto.target.instruction import Instruction
+from pypto.target.memory import SPACES, Space
+
+# How an element type lies in memory, and its way to f32 and back; integers stay as they are.
+STORED = {"f16": "uint16", "bf16": "uint16", "f32": "float32"}
+DECODE = {"f16": "from_half", "bf16": "from_bfloat"}
+ENCODE = {"f16": "to_half", "bf16": "to_bfloat"}
+FROM_DOUBLE = {"f16": "round_half", "f32": "round_single"}
+SATURATE = {"f16": "to_half_saturated", "bf16": "to_bfloat_saturated", "f32": "same"}
+
+ELEMENTS = {
+    "vadd": "add",
+    "vsub": "subtract",
+    "vmul": "multiply",
+    "vmax": "larger",
+    "vmin": "smaller",
+    "vdiv": "divide",
+    "vand": "bit_and",
+    "vor": "bit_or",
+    "vadds": "add",
+    "vmuls": "multiply",
+    "vmaxs": "larger",
+    "vmins": "smaller",
+    "vlrelu": "leaky",
+    "vshl": "shift_left",
+    "vshr": "shift_right",
+    "vabs": "absolute",
+    "vrelu": "relu",
+    "vnot": "invert",
+    "vcopy": "copied",
+    "vexp": "exponential",
+    "vln": "logarithm",
+    "vsqrt": "square_root",
+    "vrec": "reciprocal",
+    "vrsqrt": "reciprocal_root",
+    "vcadd": "add",
+    "vcmax": "larger",
+    "vcmin": "smaller",
+    "vcgadd": "add",
+    "vcgmax": "larger",
+    "vcgmin": "smaller",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
+IN_DOUBLE = {"vexp", "vln", "vsqrt"}
 
 
-def body_call(row: Instruction): raise NotImplementedError
+def stored(dtype: DType) -> str:
+    """The NumPy type of an element in memory."""
+    return f"np.{STORED.get(dtype.name, dtype.public_name)}"
+
+
+def decode(dtype: DType) -> str:
+    return f"e.{DECODE.get(dtype.name, 'same')}"
+
+
+def encode(dtype: DType) -> str:
+    return f"e.{ENCODE.get(dtype.name, 'same')}"
+
+
+def element(row: Instruction) -> str:
+    return f"e.{ELEMENTS[row.op_name]}"
+
+
+def base(space: Space) -> str:
+    """The base address of a space in the memory table."""
+    return f"t[{SPACES.index(space)}]"
+
+
+UB = base(Space.UB)
+SCRATCH = "t[MEMORY_SCRATCH]"
+
+
+def scalar(row: Instruction) -> str:
+    """The scalar operand as an element."""
+    if row.dtype.name == "f32":
+        return "float_of_bits(np.uint32(f.scalar))"
+    if row.dtype.name in DECODE:
+        return f"{decode(row.dtype)}(np.uint16(f.scalar))"
+    return f"{stored(row.dtype)}(f.scalar)"
+
+
+def binary(row: Instruction) -> str:
+    d = row.dtype
+    return (
+        f"lanes.binary(f, {UB}, {SCRATCH}, {element(row)}, {stored(d)}, {d.bytes}, "
+        f"{decode(d)}, {encode(d)})"
+    )
+
+
+def mapped(row: Instruction, operation: str, factor: str, to: str) -> str:
+    s, d = row.source_dtype, row.dtype
+    return (
+        f"lanes.mapped(f, {UB}, {SCRATCH}, {operation}, {factor}, {stored(s)}, {s.bytes}, "
+        f"{stored(d)}, {d.bytes}, {decode(s)}, {to})"
+    )
+
+
+def unary(row: Instruction) -> str:
+    if row.op_name.startswith("vconv_"):
+        return cast(row)
+    to = f"e.{FROM_DOUBLE[row.dtype.name]}" if row.op_name in IN_DOUBLE else encode(row.dtype)
+    return mapped(row, element(row), "0", to)
+
+
+def cast(row: Instruction) -> str:
+    """The element function and the scalar of a cast; the scalar is the rounding mode."""
+    s, d, mode = row.source_dtype, row.dtype, str(row.facts.variant)
+    nearest = row.facts.variant < 2
+    if s == d:
+        return mapped(row, "c.round_single", mode, encode(d))
+    if not d.is_float:
+        kind = "float" if s.is_float else "integer"
+        return mapped(row, f"c.{kind}_to_{d.name}", mode, "e.same")
+    if not nearest and s.name == "i64":
+        return mapped(row, "c.long_to_f32", mode, "c.single")
+    if not nearest:
+        return mapped(row, f"c.number_to_{d.name}", mode, "c.single" if d.bytes == 4 else "e.same")
+    return mapped(row, "e.copied", mode, encode(d) if d.bytes < 4 else "e.round_single")
+
+
+def scalar_binary(row: Instruction) -> str:
+    if row.op_name in ("vshl", "vshr"):
+        width = 8 * row.dtype.bytes
+        return mapped(row, element(row), f"min(f.scalar, {width})", "e.same")
+    return mapped(row, element(row), scalar(row), encode(row.dtype))
+
+
+def duplicate(row: Instruction) -> str:
+    d = row.dtype
+    bits = f"np.uint{8 * d.bytes}"
+    return f"lanes.filled(f, {UB}, {bits}(f.scalar), {bits}, {d.bytes})"
+
+
+def reduce(row: Instruction) -> str:
+    d = row.dtype
+    return (
+        f"reductions.reduced(f, {UB}, {SCRATCH}, {element(row)}, {stored(d)}, {d.bytes}, "
+        f"{decode(d)}, {encode(d)}, {row.facts.variant})"
+    )
+
+
+def compare(row: Instruction) -> str:
+    d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
+    zero = "np.float32(0)" if d.is_float else f"{stored(d)}(0)"
+    return f"lanes.compare(f, {UB}, e.{kind}, {stored(d)}, {d.bytes}, {decode(d)}, {zero})"
+
+
+def compare_scalar(row: Instruction) -> str:
+    d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
+    return (
+        f"lanes.compare_scalar(f, {UB}, e.{kind}, {scalar(row)}, {stored(d)}, {d.bytes}, "
+        f"{decode(d)})"
+    )
+
+
+def bits_kind(row: Instruction) -> str:
+    return f"np.uint{8 * row.dtype.bytes}, {row.dtype.bytes}"
+
+
+def select(row: Instruction) -> str:
+    return f"lanes.selected(f, {UB}, {SCRATCH}, {bits_kind(row)})"
+
+
+def block_broadcast(row: Instruction) -> str:
+    return f"lanes.broadcast_blocks(f, {UB}, {bits_kind(row)})"
+
+
+def gather(row: Instruction) -> str:
+    limit = f"t[MEMORY_LIMITS + {SPACES.index(Space.UB)}]"
+    return f"lanes.gathered(f, {UB}, {limit}, {bits_kind(row)})"
+
+
+def copy_in(row: Instruction) -> str:
+    return f"moves.copy_in(f, {base(Space.GM)}, {UB}, {bits_kind(row)})"
+
+
+def copy_out(row: Instruction) -> str:
+    return f"moves.copy_out(f, {base(Space.GM)}, {UB})"
+
+
+def copy_ub(row: Instruction) -> str:
+    return f"moves.copy_ub(f, {UB})"
+
+
+def nd2nz(row: Instruction) -> str:
+    return f"moves.nd2nz(f, {base(Space.GM)}, {base(Space.L1)}, {row.dtype.bytes})"
+
+
+def load2d(row: Instruction) -> str:
+    return f"moves.load2d(f, {base(Space.L1)}, {base(row.spaces()[0])}, {row.dtype.bytes})"
+
+
+def load2d_transpose(row: Instruction) -> str:
+    return (
+        f"moves.load2d_transpose(f, {base(Space.L1)}, {base(row.spaces()[0])}, {bits_kind(row)})"
+    )
+
+
+def mad(row: Instruction) -> str:
+    a, b, c = base(Space.L0A), base(Space.L0B), base(Space.L0C)
+    s = row.source_dtype
+    return f"cube.mad(f, {a}, {b}, {c}, {SCRATCH}, {stored(s)}, {s.bytes}, {decode(s)})"
+
+
+def fixpipe(row: Instruction) -> str:
+    d = row.dtype
+    to = f"e.{SATURATE[d.name]}"
+    gm, source = base(Space.GM), base(Space.L0C)
+    return f"cube.fixpipe(f, {gm}, {source}, {SCRATCH}, {stored(d)}, {d.bytes}, {to})"
+
+
+CALLS: dict[str, Callable[[Instruction], str]] = {
+    "binary": binary,
+    "unary": unary,
+    "scalar_binary": scalar_binary,
+    "duplicate": duplicate,
+    "reduce": reduce,
+    "compare": compare,
+    "compare_scalar": compare_scalar,
+    "select": select,
+    "block_broadcast": block_broadcast,
+    "gather": gather,
+    "copy_in": copy_in,
+    "copy_out": copy_out,
+    "copy_ub": copy_ub,
+    "nd2nz": nd2nz,
+    "load2d_a": load2d,
+    "load2d_b": load2d,
+    "load2dt_a": load2d_transpose,
+    "load2dt_b": load2d_transpose,
+    "mad": mad,
+    "fixpipe": fixpipe,
+}
+
+
+def body_call(row: Instruction) -> str:
+    """The expression that runs a row on its fields ``f`` and the memory table ``t``."""
+    return CALLS[row.family.name](row)

@@ -9,7 +9,7 @@ import llvmlite.binding
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import config
+from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from pypto.emulator.state import Machine
@@ -56,6 +56,53 @@ def address_of(typingctx, target):
         return builder.ptrtoint(arguments[0], ir.IntType(64))
 
     return types.int64(target), generate
+
+
+@intrinsic
+def move_bytes(typingctx, target, source, count):
+    """Copy ``count`` bytes between addresses; the ranges may overlap."""
+
+    def generate(context, builder, signature, arguments):
+        byte = ir.IntType(8).as_pointer()
+        target, source = (builder.inttoptr(a, byte) for a in arguments[:2])
+        cgutils.raw_memmove(builder, target, source, arguments[2], 1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+def _apart(builder: ir.IRBuilder) -> ir.MDValue:
+    """The metadata list of the one scope that ``store_apart`` writes."""
+    module = builder.module
+    domain = module.add_metadata(["pypto"])
+    return module.add_metadata([module.add_metadata(["apart", domain])])
+
+
+@intrinsic
+def load_apart(typingctx, source, index):
+    """``source[index]``, promised not to be what ``store_apart`` writes in other iterations.
+
+    It lets LLVM vectorise a loop whose source is its target, element for element.
+    """
+
+    def generate(context, builder, signature, arguments):
+        value = builder.load(builder.gep(arguments[0], [arguments[1]]))
+        value.set_metadata("noalias", _apart(builder))
+        return value
+
+    return source.dtype(source, types.int64), generate
+
+
+@intrinsic
+def store_apart(typingctx, target, index, value):
+    """``target[index] = value``, see ``load_apart``."""
+
+    def generate(context, builder, signature, arguments):
+        store = builder.store(arguments[2], builder.gep(arguments[0], [arguments[1]]))
+        store.set_metadata("alias.scope", _apart(builder))
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, target.dtype), generate
 
 
 ELEMENTS = {"Words": types.int64, "HalfWords": types.int32, "Bytes": types.uint8}
@@ -179,6 +226,20 @@ def float_to_half_by_integers(value):
 
 half_to_float = _half_to_float if HALF_IN_HARDWARE else half_to_float_by_integers
 float_to_half = _float_to_half if HALF_IN_HARDWARE else float_to_half_by_integers
+
+
+@internal
+def double_to_half(value):
+    """The nearest half of a float64, ties to even, in one rounding."""
+    single = np.float32(value)
+    back = np.float64(single)
+    bits = float_bits(single)
+    if back != value and back == back:
+        # Round to odd: the second rounding then sees which side of a tie the value was on.
+        if abs(back) > abs(value):
+            bits -= np.uint32(1)
+        bits |= np.uint32(1)
+    return float_to_half(float_of_bits(bits))
 
 
 @internal

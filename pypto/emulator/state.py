@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pypto.target.instruction import Access
 from pypto.target.instructions import STATE_REGISTERS
 from pypto.target.memory import PIPES, SPACES, Pipe
 from pypto.target.rows import OPERAND_LIMIT, REGISTER_COUNT
@@ -197,7 +198,7 @@ LOG_WIDTH = LOG_FIELDS + OPERAND_LIMIT
 MEMORY_SCRATCH = len(SPACES)
 MEMORY_LIMITS = MEMORY_SCRATCH + 1
 MEMORY_TABLE_WIDTH = MEMORY_LIMITS + len(SPACES)
-ACCESS_WORDS = 9
+ACCESS_WORDS = len(Access._fields)
 MOST_ADDRESSES = 8
 
 assert len(WORKING_PIPES) <= UNITS_PER_CORE

@@ -5,7 +5,8 @@ from __future__ import annotations
 from string import Template
 
 from pypto.emulator.bodies import body_call
-from pypto.target.instruction import Family, Instruction, RowFacts
+from pypto.emulator.state import ACCESS_WORDS
+from pypto.target.instruction import Access, Family, Instruction, RowFacts
 from pypto.target.soc import SocNumbers
 
 FAMILY = Template('''"""Time and bytes of the instructions of family $name."""
@@ -58,30 +59,22 @@ BODY = Template('''"""Effect of $mnemonic: $summary."""
 import numpy as np
 from numba import cfunc, types
 
-from pypto.emulator.raw import pointer
-$imports
+from pypto.emulator.kernels import casts as c
+from pypto.emulator.kernels import cube, lanes, moves, reductions
+from pypto.emulator.kernels import elements as e
+from pypto.emulator.raw import float_of_bits, pointer
+from pypto.emulator.state import MEMORY_LIMITS, MEMORY_SCRATCH
+from $fields_module import $fields_class as Fields
 
 WORD = types.int64
 
 
 @cfunc(WORD(WORD, WORD), cache=True, error_model="numpy")
 def body(fields, memory):
+    v, t = pointer(fields, np.int64), pointer(memory, np.int64)
     f = Fields($fields)
     return $call
 ''')
-
-ACCESS_FIELDS = (
-    "start",
-    "outer",
-    "outer_stride",
-    "inner",
-    "inner_stride",
-    "length",
-    "edge",
-    "last_inner",
-    "last_edge",
-)
-
 
 def _indexed(name: str, count: int) -> str:
     return ", ".join(f"{name}[{i}]" for i in range(count))
@@ -92,9 +85,9 @@ def family_text(family: Family) -> str:
     has_traffic = family.traffic is not None
     addresses = sum(1 for field in family.fields if field.space is not None)
     stores = [
-        f"    o[{i * len(ACCESS_FIELDS) + j}] = touched[{i}].{name}"
+        f"    o[{i * ACCESS_WORDS + j}] = touched[{i}].{name}"
         for i in range(addresses)
-        for j, name in enumerate(ACCESS_FIELDS)
+        for j, name in enumerate(Access._fields)
     ]
     return FAMILY.substitute(
         name=family.name,
@@ -109,11 +102,12 @@ def family_text(family: Family) -> str:
 
 def body_text(row: Instruction) -> str:
     """The module with ``body`` of one opcode."""
-    imports, call = body_call(row)
+    tuple_type = row.family.tuple_type
     return BODY.substitute(
         mnemonic=row.mnemonic,
         summary=row.summary,
-        imports=imports,
+        fields_module=tuple_type.__module__,
+        fields_class=tuple_type.__name__,
         fields=_indexed("v", len(row.fields)),
-        call=call,
+        call=body_call(row),
     )

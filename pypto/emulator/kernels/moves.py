@@ -1,0 +1,154 @@
+"""Copies between memories, byte for byte, and fractals turned while they move.
+
+Functions are passed as attributes of their module: numba does not cache a caller that names one
+as a global.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto.emulator.kernels import elements as e
+from pypto.emulator.kernels.tiles import move_block, turn_square
+from pypto.emulator.raw import internal, move_bytes, pointer
+from pypto.target.dtypes import BF16, F16, F32, I8, I16, I32
+from pypto.target.instructions.move_meaning import ATOMIC_OPERATIONS, ATOMIC_TYPES
+from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES
+
+EDGE = 16
+OPERATIONS = len(ATOMIC_OPERATIONS)
+ADD, MAX = ATOMIC_OPERATIONS.index("add"), ATOMIC_OPERATIONS.index("max")
+ATOMIC_F32, ATOMIC_F16, ATOMIC_BF16 = (ATOMIC_TYPES.index(t) for t in (F32, F16, BF16))
+ATOMIC_I32, ATOMIC_I16, ATOMIC_I8 = (ATOMIC_TYPES.index(t) for t in (I32, I16, I8))
+
+
+@internal
+def _combine(target, source, length, operation, kind, size, decode, encode):
+    old, new = pointer(target, kind), pointer(source, kind)
+    for k in range(length // size):
+        a, b = decode(old[k]), decode(new[k])
+        if operation == ADD:
+            old[k] = encode(e.add(a, b))
+        elif operation == MAX:
+            old[k] = encode(e.larger(a, b))
+        else:
+            old[k] = encode(e.smaller(a, b))
+
+
+@internal
+def store(target, source, length, atomic):
+    """Bytes to GM, combined with what is there when the atomic mode says so."""
+    operation, kind = atomic % OPERATIONS, atomic // OPERATIONS
+    if operation == 0:
+        move_bytes(target, source, length)
+    elif kind == ATOMIC_F32:
+        _combine(target, source, length, operation, np.float32, 4, e.same, e.same)
+    elif kind == ATOMIC_F16:
+        _combine(target, source, length, operation, np.uint16, 2, e.from_half, e.to_half)
+    elif kind == ATOMIC_BF16:
+        _combine(target, source, length, operation, np.uint16, 2, e.from_bfloat, e.to_bfloat)
+    elif kind == ATOMIC_I32:
+        _combine(target, source, length, operation, np.int32, 4, e.same, e.same)
+    elif kind == ATOMIC_I16:
+        _combine(target, source, length, operation, np.int16, 2, e.same, e.same)
+    elif kind == ATOMIC_I8:
+        _combine(target, source, length, operation, np.int8, 1, e.same, e.same)
+
+
+@internal
+def copy_in(f, gm, ub, kind, size):
+    """Bursts of GM to UB, each filled up to whole blocks with the pad value."""
+    if f.length == 0:
+        return 0
+    filled = f.length + (f.left + f.right) * size
+    row = (filled + BLOCK_BYTES - 1) // BLOCK_BYTES * BLOCK_BYTES
+    left = f.left * size
+    whole = row == f.length
+    for i in range(f.bursts):
+        target = ub + f.dst + i * (row + f.dst_gap * BLOCK_BYTES)
+        if not whole:
+            d = pointer(target, kind)
+            for k in range(f.left):
+                d[k] = f.pad_value
+            for k in range((left + f.length) // size, row // size):
+                d[k] = f.pad_value
+        move_bytes(target + left, gm + f.src + i * (f.length + f.src_gap), f.length)
+    return 0
+
+
+@internal
+def copy_out(f, gm, ub):
+    """Bursts of UB to GM; what fills a block in UB is not written."""
+    row = (f.length + BLOCK_BYTES - 1) // BLOCK_BYTES * BLOCK_BYTES
+    for i in range(f.bursts):
+        source = ub + f.src + i * (row + f.src_gap * BLOCK_BYTES)
+        store(gm + f.dst + i * (f.length + f.dst_gap), source, f.length, f.atomic)
+    return 0
+
+
+@internal
+def copy_ub(f, ub):
+    """Bursts of whole blocks within UB, in order."""
+    length = f.length * BLOCK_BYTES
+    for i in range(f.bursts):
+        target = ub + f.dst + i * (length + f.dst_gap * BLOCK_BYTES)
+        move_bytes(target, ub + f.src + i * (length + f.src_gap * BLOCK_BYTES), length)
+    return 0
+
+
+@internal
+def nd2nz(f, gm, l1, size):
+    """Rows of GM to columns of 32-byte blocks in L1; the last block of a row ends in zeros."""
+    length = f.columns * size
+    blocks = length // BLOCK_BYTES
+    tail = length - blocks * BLOCK_BYTES
+    step = f.dst_column_stride * BLOCK_BYTES
+    for r in range(f.rows * f.nd_count if length > 0 else 0):
+        source = gm + f.src + r * f.src_row_stride * size
+        target = l1 + f.dst + r * f.dst_row_stride * BLOCK_BYTES
+        for block in range(blocks):
+            move_block(target + block * step, source + block * BLOCK_BYTES)
+        if tail > 0:
+            last = pointer(target + blocks * step, np.uint8)
+            rest = pointer(source + blocks * BLOCK_BYTES, np.uint8)
+            for k in range(tail):
+                last[k] = rest[k]
+            for k in range(tail, BLOCK_BYTES):
+                last[k] = 0
+    return 0
+
+
+@internal
+def load2d(f, l1, l0, size):
+    """Fractals of L1 to L0; ``transpose`` turns each 16x16 fractal of two-byte elements."""
+    for i in range(f.repeat):
+        target = l0 + f.dst + i * (f.dst_gap + 1) * FRACTAL_BYTES
+        source = l1 + f.src + (f.index + i * f.src_stride) * FRACTAL_BYTES
+        if f.transpose != 0 and size == 2:
+            turn_square(target, source)
+        else:
+            move_bytes(target, source, FRACTAL_BYTES)
+    return 0
+
+
+@internal
+def load2d_transpose(f, l1, l0, kind, size):
+    """Squares of 16x16 elements of L1 to L0, turned; a square is one or two fractals."""
+    depth = BLOCK_BYTES // size
+    fractals = EDGE // depth
+    for i in range(f.repeat):
+        square = l1 + f.src + (f.index + i * f.src_stride) * fractals * FRACTAL_BYTES
+        target = l0 + f.dst + i * (f.dst_gap + 1) * FRACTAL_BYTES
+        if fractals == 1:
+            turn_square(target, square)
+            continue
+        s = pointer(square, kind)
+        for j in range(fractals):
+            d = pointer(target + j * (f.dst_fractal_gap + 1) * FRACTAL_BYTES, kind)
+            for row in range(EDGE):
+                for column in range(depth):
+                    from_row = j * depth + column
+                    from_fractal = row // depth
+                    at = (from_fractal * EDGE + from_row) * depth + row % depth
+                    d[row * depth + column] = s[at]
+    return 0
