@@ -64,21 +64,22 @@ def reduce_columns(state: Lowering, kind: str, source: Tile, out: Tile) -> None:
         mask = first_lanes(state.emit, source.columns, lanes)
         pitch = block_pitch(state, source)
         join_lanes(state, kind, source.pointer, pitch, source, out, mask)
-    elif rows > 1 and is_foldable(state, source) and ceil_div(columns, lanes) < rows:
+        return
+    if rows > 1 and is_foldable(state, source) and ceil_div(columns, lanes) < rows:
         folded = fold_all_rows(state, kind, source)
-        join_folded(state, kind, folded, source, out)
-    elif rows == 1:
-        folded = fold_row(state, kind, source, source.pointer)
-        join_folded(state, kind, folded, source, out)
     else:
-        one = replace(source, type=source.type.with_shape(1, columns), rows=1)
+        folded = state.temporary("folded", rows * REPEAT_BYTES)
         row_bytes = state.emit.mul(source.pitch, source.size)
-        with state.disjoint(source.rows) as row:
+        with state.disjoint(source.rows if rows > 1 else 1) as row:
             start = state.at(source.pointer, state.emit.mul(row, row_bytes))
-            folded = fold_row(state, kind, one, start)
-            result = state.at(out.pointer, state.emit.mul(row, out.size))
-            target = replace(out, type=out.type.with_shape(1, 1), rows=1, count=1, pointer=result)
-            join_folded(state, kind, folded, one, target)
+            fold_row(
+                state, kind, source, start, state.at(folded, state.emit.mul(row, REPEAT_BYTES))
+            )
+    if source.dtype.is_float:
+        stride = REPEAT_BYTES // BLOCK_BYTES
+        join_lanes(state, kind, folded, stride, source, out, {})
+    else:
+        join_integer_lanes(state, kind, folded, source, out)
 
 
 def is_foldable(state: Lowering, source: Tile) -> bool:
@@ -128,10 +129,9 @@ def joined_chunks(state: Lowering, source: Tile) -> Iterator[tuple[Index, dict[s
         yield emit.floor_div(source.columns, lanes), first_lanes(emit, rest, lanes)
 
 
-def fold_row(state: Lowering, kind: str, source: Tile, start: SSAValue) -> SSAValue:
-    """One repeat that joins all chunks of one row, each repeat adding to the one before."""
+def fold_row(state: Lowering, kind: str, source: Tile, start: SSAValue, folded: SSAValue) -> None:
+    """Join all chunks of the row at ``start`` into one repeat, each adding to the one before."""
     emit, lanes = state.emit, lanes_of(source.dtype)
-    folded = state.temporary("folded", REPEAT_BYTES)
     fill_identity(state, kind, folded, lanes, source.dtype)
     chunks = emit.floor_div(source.columns, lanes)
     most = source.type.shape[1] // lanes
@@ -141,7 +141,6 @@ def fold_row(state: Lowering, kind: str, source: Tile, start: SSAValue) -> SSAVa
     if rest != 0:
         mask = first_lanes(emit, rest, lanes)
         accumulate(state, kind, source.dtype, folded, start, chunks, 1, mask)
-    return folded
 
 
 def ordered_pieces(state: Lowering, total: Index, most: int) -> Iterator[tuple[Index, Index]]:
@@ -184,15 +183,6 @@ def accumulate(
 def fill_identity(state: Lowering, kind: str, target: SSAValue, count: Index, dtype: DType) -> None:
     scalar = identity(kind, dtype)
     state.vector(f"vector_dup.{dtype}", count, dst=target, scalar=scalar)
-
-
-def join_folded(state: Lowering, kind: str, folded: SSAValue, source: Tile, out: Tile) -> None:
-    """Join the lanes of one repeat per row."""
-    stride = REPEAT_BYTES // BLOCK_BYTES
-    if source.dtype.is_float:
-        join_lanes(state, kind, folded, stride, source, out, {})
-    else:
-        join_integer_lanes(state, kind, folded, source, out)
 
 
 def join_lanes(
