@@ -12,13 +12,13 @@ def inserted(pipeline: str, new: str, *, after: str) -> str:
 # One operator is one kernel, and a kernel waits for its loads before it computes.
 O0 = (
     "decompose,expand-recipes,legalize,canonicalize,dce,outline,"
-    "tile-kernels{slots=1},lower-to-tik,place-buffers,plan-memory,insert-sync"
+    "tile-kernels{slots=1},lower-to-tik,cse,sink-scalars,place-buffers,plan-memory,insert-sync"
 )
 # Less work: nothing is computed twice; loads and computation overlap.
-O1 = inserted(O0, "canonicalize,cse", after="decompose").replace("{slots=1}", "{slots=2}")
-O1 = inserted(O1, "fold-transposes,cse", after="legalize")
+O1 = inserted(O0, "cse", after="canonicalize").replace("{slots=1}", "{slots=2}")
+O1 = inserted(O1, "canonicalize,cse,fold-transposes", after="decompose")
 # Fewer kernels: chains of operators stay in the unified buffer.
-O2 = inserted(O1, "sink-reshapes,canonicalize,fuse", after="dce")
+O2 = inserted(O1, "sink-reshapes,canonicalize,cse,dce,fuse", after="dce")
 O3 = O2
 
 PIPELINES: dict[str, str] = {"O0": O0, "O1": O1, "O2": O2, "O3": O3}

@@ -18,6 +18,7 @@ from pypto.passes.base import Pass
 from pypto.passes.tensor.grouping import Grouping
 from pypto.passes.tensor.iteration_space import IterationSpace, Kind, Member, fusible_space
 from pypto.passes.tensor.launch_extents import LaunchExtents
+from pypto.passes.tensor.repeat_widenings import repeat_widenings
 from pypto.passes.tensor.row_memory import row_fits
 from pypto.passes.tensor.units import (
     GROUP,
@@ -64,6 +65,7 @@ class Fuse(Pass):
         for node in nodes:
             number = groups.index(grouping.group_of[node])
             graph.ops[node].attributes[GROUP] = IntegerAttr(number, i64)
+        repeat_widenings(main)
 
 
 def _readers_of_one_value(

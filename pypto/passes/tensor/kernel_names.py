@@ -33,11 +33,11 @@ class KernelNames:
 
 
 def _operators(ops: Sequence[TensorOperation]) -> list[str]:
-    names = list(dict.fromkeys(_operator(op) for op in ops))
-    loud = [name for name in names if name not in QUIET] or names
-    if len(loud) > LONGEST:
-        return [*loud[: LONGEST - 1], "to", loud[-1]]
-    return loud
+    loud = [op for op in ops if op.row.name not in QUIET] or ops
+    names = list(dict.fromkeys(_operator(op) for op in loud))
+    if len(names) > LONGEST:
+        return [*names[: LONGEST - 1], "to", names[-1]]
+    return names
 
 
 def _operator(op: TensorOperation) -> str:

@@ -9,6 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from pypto.dialects.pypto import TensorOperation
 from pypto.passes.tensor.units import GROUP, group_of, is_creator, is_fusible
 
 

@@ -41,7 +41,7 @@ def sink_reshape(op: TensorOperation, builder: Builder) -> SSAValue | None:
         return None
     arguments = [
         builder.apply(ROWS["reshape"], [argument], {"shape": source})
-        if isinstance(argument, SSAValue) and type_of(argument).rank > 0
+        if isinstance(argument, SSAValue) and type_of(argument).shape == result
         else argument
         for argument in op.arguments()
     ]
@@ -59,8 +59,5 @@ def _computed_shape(value: SSAValue) -> tuple[int, ...] | None:
 
 def _blocks(value: SSAValue, result: tuple[int, ...]) -> bool:
     """Whether an operand is broadcast, or computed in the new shape by what it may fuse with."""
-    if type_of(value).rank == 0:
-        return False
-    if type_of(value).shape != result:
-        return True
-    return is_fusible(value.owner)
+    shape = type_of(value).shape
+    return is_fusible(value.owner) if shape == result else shape != ()

@@ -79,7 +79,9 @@ class MainGraph:
 def main_graph(main: FuncOp) -> MainGraph:
     """The graph of @main as it is now."""
     ops = tuple(main.body.block.ops)[:-1]
-    place = {result: index for index, op in enumerate(ops) for result in op.results}
+    place: dict[SSAValue, int] = {
+        result: index for index, op in enumerate(ops) for result in op.results
+    }
     read = ({place[value] for value in _read_by(op) if value in place} for op in ops)
     return MainGraph(ops, tuple(tuple(sorted(places)) for places in read))
 
@@ -101,7 +103,7 @@ def members_of(
     def shape(value: SSAValue) -> Shape:
         return shapes.get(value) or type_of(value).shape
 
-    place = {op.results[0]: index for index, op in enumerate(operations)}
+    place: dict[SSAValue, int] = {op.results[0]: i for i, op in enumerate(operations)}
     return [
         Member(
             operands=tuple(shape(operand) for operand in op.operands),
