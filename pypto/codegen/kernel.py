@@ -9,7 +9,14 @@ from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from pypto.codegen.liveness import Lives, analyse, branch_operands, scalar_mnemonic
+from pypto.codegen.liveness import (
+    Lives,
+    analyse,
+    branch_operands,
+    is_carried,
+    loop_depth,
+    scalar_mnemonic,
+)
 from pypto.codegen.registers import (
     BLOCK_COUNT,
     BLOCK_INDEX,
@@ -47,13 +54,13 @@ UNLESS: dict[str, tuple[str, bool]] = {
 
 def build_program(function: func.FuncOp, dtypes: Sequence[DType | None] = ()) -> Program:
     """The Program of a kernel; ``dtypes`` are the element types of its buffers, where known."""
-    reloaded: set[SSAValue] = set()
+    recomputed: set[SSAValue] = set()
     while True:
-        emission = KernelEmission(function, dtypes, reloaded)
+        emission = KernelEmission(function, dtypes, frozenset(recomputed))
         try:
             return emission.run()
         except OutOfRegisters as error:
-            victim = emission.longest_parameter()
+            victim = emission.cheapest_to_recompute()
             if victim is None:
                 raise CompileError(
                     "TOO_MANY_SCALARS",
@@ -62,20 +69,26 @@ def build_program(function: func.FuncOp, dtypes: Sequence[DType | None] = ()) ->
                     location=emission.location,
                     fix="split the kernel, or fuse fewer operators into it",
                 ) from error
-            reloaded.add(victim)
+            recomputed.add(victim)
 
 
 class KernelEmission:
-    """One attempt to emit a kernel; parameters in ``reloaded`` are loaded anew at every use."""
+    """One attempt to emit a kernel; values in ``recomputed`` are made anew at every use.
+
+    These are parameters and results of scalar operations: they give up their register.
+    """
 
     def __init__(
-        self, function: func.FuncOp, dtypes: Sequence[DType | None], reloaded: set[SSAValue]
+        self,
+        function: func.FuncOp,
+        dtypes: Sequence[DType | None],
+        recomputed: frozenset[SSAValue],
     ) -> None:
         self.function = function
         self.entry = function.body.block
-        self.lives: Lives = analyse(self.entry)
+        self.lives: Lives = analyse(self.entry, recomputed)
         self.registers = Registers()
-        self.reloaded = reloaded
+        self.recomputed = recomputed
         self.location = source_of(function)
         self.builder = ProgramBuilder(function.sym_name.data, core_kind(function))
         self.modes = ModeRegisters(self.lives.resolve, self._emit_mode)
@@ -88,33 +101,63 @@ class KernelEmission:
             self.builder.parameter(name, kind, dtype, argument in written)
 
     def run(self) -> Program:
-        self._emit_block(self.entry)
+        try:
+            self._emit_block(self.entry)
+        except CompileError as error:
+            error.location = error.location or self.location
+            raise
         return self.builder.build()
 
-    def longest_parameter(self) -> SSAValue | None:
-        """The parameter that holds a register longest, None when all are reloaded already."""
-        candidates = [a for a in self.entry.args if a not in self.reloaded and a in self.registers]
-        return max(candidates, key=lambda a: self.lives.last_use.get(a, 0), default=None)
+    def cheapest_to_recompute(self) -> SSAValue | None:
+        """The value in a register that is best made anew at its uses, None when there is none."""
+        candidates = [value for value in self.registers.held if self._can_recompute(value)]
+        return min(candidates, key=self._recompute_cost, default=None)
+
+    def _can_recompute(self, value: SSAValue) -> bool:
+        """Whether what a value is made from lives, or can be made, at all uses of the value."""
+        owner = value.owner
+        if isinstance(owner, Block):
+            return owner is self.entry
+        if not isinstance(owner, tik.OffsetOp) and scalar_mnemonic(owner) is None:
+            return False
+        return all(self._outlives(operand, value) for operand in owner.operands)
+
+    def _outlives(self, operand: SSAValue, value: SSAValue) -> bool:
+        resolved = self.lives.resolve(operand)
+        if isinstance(resolved, int) or resolved in self.recomputed or is_carried(resolved):
+            return True
+        if isinstance(resolved.owner, tik.BlockIndexOp | tik.BlockCountOp):
+            return True
+        return self.lives.last_use.get(resolved, -1) >= self.lives.last_use.get(value, -1)
+
+    def _recompute_cost(self, value: SSAValue) -> tuple[int, int]:
+        """Extra instructions, a loop taken to run ten times; then how soon the value dies."""
+        depths = (loop_depth(use.operation) for use in value.uses)
+        return sum(10**depth for depth in depths), -self.lives.last_use.get(value, 0)
 
     # Operands.
 
     @contextmanager
     def _operands(self, values: Iterable[SSAValue | int]):
-        """Numbers and registers of values; those of reloaded parameters are lent for a while."""
+        """Numbers and registers of values; those of recomputed values are lent for a while."""
         lent: dict[SSAValue, Register] = {}
-        places: list[Place] = []
-        for value in values:
-            resolved = value if isinstance(value, int) else self.lives.resolve(value)
-            if isinstance(resolved, SSAValue) and resolved in self.reloaded:
-                if resolved not in lent:
-                    lent[resolved] = self.registers.take()
-                    self._load_parameter(lent[resolved], resolved)
-                places.append(lent[resolved])
-            else:
-                places.append(self._place(resolved))
-        yield places
+        yield [self._borrow(value, lent) for value in values]
         for register in lent.values():
             self.registers.give_back(register)
+
+    def _borrow(self, value: SSAValue | int, lent: dict[SSAValue, Register]) -> Place:
+        resolved = value if isinstance(value, int) else self.lives.resolve(value)
+        if isinstance(resolved, int) or resolved not in self.recomputed:
+            return self._place(resolved)
+        if resolved not in lent:
+            if isinstance(resolved.owner, Block):
+                lent[resolved] = self.registers.take()
+                self._load_parameter(lent[resolved], resolved)
+            else:
+                places = [self._borrow(operand, lent) for operand in resolved.owner.operands]
+                lent[resolved] = self.registers.take()
+                self._compute(resolved.owner, lent[resolved], places)
+        return lent[resolved]
 
     def _place(self, value: int | SSAValue) -> Place:
         if isinstance(value, int):
@@ -133,13 +176,17 @@ class KernelEmission:
 
     # Operations.
 
-    def _emit_block(self, block: Block) -> None:
+    def _emit_block(self, block: Block, homes: Sequence[Register] = ()) -> None:
+        """Emits a block; what it yields goes to ``homes``."""
         for op in block.ops:
             self._at(op)
             for parameter in self.lives.first_uses.get(op, ()):
-                if parameter in self.lives.last_use and parameter not in self.reloaded:
+                if parameter in self.lives.last_use and parameter not in self.recomputed:
                     self._load_parameter(self.registers.define(parameter), parameter)
-            self._emit(op)
+            if isinstance(op, scf.YieldOp):
+                self._assign(homes, op.arguments)
+            else:
+                self._emit(op)
             self._free(self.lives.start[op])
             self._free(self.lives.end[op])
 
@@ -165,8 +212,8 @@ class KernelEmission:
                 pass
 
     def _needs_no_row(self, op: Operation) -> bool:
-        """Yields come with their loop, comparisons with their branch, known numbers nowhere."""
-        if isinstance(op, scf.YieldOp | arith.CmpiOp | tik.BlockIndexOp | tik.BlockCountOp):
+        """Comparisons come with their branch, known numbers and dead values not at all."""
+        if isinstance(op, arith.CmpiOp | tik.BlockIndexOp | tik.BlockCountOp):
             return True
         return bool(op.results) and op.results[0] not in self.lives.last_use
 
@@ -197,20 +244,22 @@ class KernelEmission:
                     self.builder.append(mnemonic, op.source, op.target, event)
                 case tik.BarrierOp():
                     self.builder.append("pipe_barrier", op.pipe)
-                case tik.SlotOp():
-                    self._emit_slot(op, places[0])
-                case tik.OffsetOp():
-                    self.builder.append("add", self._define(op), *places)
-                case _ if (mnemonic := scalar_mnemonic(op)) is not None:
-                    self.builder.append(mnemonic, self._define(op), *places)
                 case _:
-                    raise self._unsupported(f"{op.name} is no operation of the machine")
+                    self._compute(op, self._define(op), places)
 
-    def _emit_slot(self, op: tik.SlotOp, number: Place) -> None:
-        register = self._define(op)
-        self.builder.append("mul", register, number, op.allocation.slot_bytes)
-        if op.allocation.place:
-            self.builder.append("add", register, register, op.allocation.place)
+    def _compute(self, op: Operation, register: Register, places: Sequence[Place]) -> None:
+        """Emit a scalar operation whose result goes to a register."""
+        match op:
+            case tik.SlotOp():
+                self.builder.append("mul", register, places[0], op.allocation.slot_bytes)
+                if op.allocation.place:
+                    self.builder.append("add", register, register, op.allocation.place)
+            case tik.OffsetOp():
+                self.builder.append("add", register, *places)
+            case _ if (mnemonic := scalar_mnemonic(op)) is not None:
+                self.builder.append(mnemonic, register, *places)
+            case _:
+                raise self._unsupported(f"{op.name} is no operation of the machine")
 
     def _emit_mode(self, mnemonic: str, values: list[int | SSAValue]) -> None:
         with self._operands(values) as places:
@@ -233,9 +282,8 @@ class KernelEmission:
             with self._operands([op.ub]) as places:
                 self.builder.append("bge", homes[0], *places, behind)
         self.builder.label(again)
-        self._emit_block(body)
+        self._emit_block(body, homes[1:])
         self._at(op)
-        self._assign(homes[1:], _yielded(body))
         with self._operands([op.step, op.ub]) as (step, bound):
             self.builder.append("add", homes[0], homes[0], step)
             self.builder.append("blt", homes[0], bound, again)
@@ -253,14 +301,14 @@ class KernelEmission:
         self._leave_unless(op, otherwise)
         self._free(self.lives.start[op])
         before = dict(self.modes.known)
-        self._emit_arm(op.true_region.block, homes)
+        self._emit_block(op.true_region.block, homes)
         ends = [self.modes.known]
         if has_else:
             self.builder.append("jmp", behind)
         self.builder.label(otherwise)
         self.modes.known = before
         if has_else:
-            self._emit_arm(op.false_region.block, homes)
+            self._emit_block(op.false_region.block, homes)
         self._at(op)
         self.builder.label(behind)
         self.modes.meet(*ends, self.modes.known)
@@ -275,10 +323,6 @@ class KernelEmission:
         mnemonic, is_swapped = UNLESS[name]
         with self._operands(branch_operands(op)) as (a, b):
             self.builder.append(mnemonic, *((b, a) if is_swapped else (a, b)), label)
-
-    def _emit_arm(self, block: Block, homes: list[Register]) -> None:
-        self._emit_block(block)
-        self._assign(homes, _yielded(block))
 
     def _assign(self, homes: Sequence[Register], values: Sequence[SSAValue]) -> None:
         """Moves values into registers, all at once: no move destroys what another one reads."""
@@ -332,11 +376,6 @@ def _fields(op: InstructionOp, places: Sequence[Place]) -> dict[str, Place]:
         if not field.state:
             fields[field.name] = place
     return fields
-
-
-def _yielded(block: Block) -> Sequence[SSAValue]:
-    last = block.last_op
-    return last.arguments if isinstance(last, scf.YieldOp) else ()
 
 
 def core_kind(function: func.FuncOp) -> CoreKind:

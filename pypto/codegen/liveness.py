@@ -24,6 +24,7 @@ class Lives:
     block.
     """
 
+    recomputed: frozenset[SSAValue] = frozenset()
     numbers: dict[SSAValue, int] = field(default_factory=dict)
     aliases: dict[SSAValue, SSAValue] = field(default_factory=dict)
     start: dict[Operation, int] = field(default_factory=dict)
@@ -39,13 +40,19 @@ class Lives:
         return self.numbers.get(value, value)
 
 
-def analyse(entry: Block) -> Lives:
-    """The lives of the values of a kernel whose body is ``entry``."""
-    lives = Lives()
+def analyse(entry: Block, recomputed: frozenset[SSAValue] = frozenset()) -> Lives:
+    """The lives of the values of a kernel whose body is ``entry``.
+
+    A use of a ``recomputed`` value is a use of what it is made from; parameters among them have
+    no operands.
+    """
+    lives = Lives(recomputed=recomputed)
     for op in _in_order(entry):
         _fold(lives, op)
     _number(lives, entry, 0)
     for op in _in_order(entry):
+        if any(result in recomputed for result in op.results):
+            continue
         for value, is_late in _uses(op):
             _use(lives, value, op, is_late)
     for value, position in lives.last_use.items():
@@ -119,6 +126,10 @@ def _use(lives: Lives, value: SSAValue, user: Operation, is_late: bool) -> None:
     resolved = lives.resolve(value)
     if isinstance(resolved, int) or is_carried(resolved):
         return
+    if resolved in lives.recomputed and isinstance(resolved.owner, Operation):
+        for operand in resolved.owner.operands:
+            _use(lives, operand, user, is_late)
+        return
     position = lives.end[user] if is_late else lives.start[user]
     owner = resolved.owner
     home = owner if isinstance(owner, Block) else owner.parent_block()
@@ -132,6 +143,16 @@ def _use(lives: Lives, value: SSAValue, user: Operation, is_late: bool) -> None:
             position = lives.end[outer]
         inner = outer
     lives.last_use[resolved] = max(position, lives.last_use.get(resolved, -1))
+
+
+def loop_depth(op: Operation) -> int:
+    """How many loops an operation stands in."""
+    depth = 0
+    parent = op.parent_op()
+    while parent is not None:
+        depth += isinstance(parent, scf.ForOp)
+        parent = parent.parent_op()
+    return depth
 
 
 def is_carried(value: SSAValue) -> bool:

@@ -37,6 +37,11 @@ class Registers:
     def __getitem__(self, value: SSAValue) -> Register:
         return self._homes[value]
 
+    @property
+    def held(self) -> tuple[SSAValue, ...]:
+        """The values that have a register now."""
+        return tuple(self._homes)
+
     def take(self) -> Register:
         """A register for a short while; ``give_back`` returns it."""
         if not self._free:

@@ -37,6 +37,7 @@ PASSES: tuple[PassEntry, ...] = (
     PassEntry("tile-kernels", "tile.tile_kernels:TileKernels"),
     PassEntry("plan-memory", "host.plan_memory:PlanMemory"),
     PassEntry("lower-to-tik", "tik.lower_to_tik:LowerToTik"),
+    PassEntry("sink-scalars", "tik.sink_scalars:SinkScalars"),
     PassEntry("place-buffers", "tik.place_buffers:PlaceBuffers"),
     PassEntry("insert-sync", "tik.insert_sync:InsertSync"),
 )

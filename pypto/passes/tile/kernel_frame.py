@@ -127,6 +127,12 @@ class Frame:
             result = self.emitter.mul(result, extent)
         return result
 
+    def valid(self, extent: Index, start: Index, size: int) -> Index:
+        """How much of a tile of ``size`` lies inside; a number when tiles divide the extent."""
+        if isinstance(extent, int) and extent % size == 0:
+            return size
+        return self.emitter.min(size, self.emitter.sub(extent, start))
+
     @contextmanager
     def tasks(self, extents: Sequence[Index]) -> Iterator[list[Index]]:
         """A loop over this core's share of all tasks; gives the place of a task in ``extents``.

@@ -45,8 +45,8 @@ class MatmulKernel:
         with self.frame.tasks([*self.batch, *tiles]) as (*batch, row_tile, column_tile):
             row = emit.mul(row_tile, schedule.m)
             column = emit.mul(column_tile, schedule.n)
-            rows = emit.min(schedule.m, emit.sub(self.m, row))
-            columns = emit.min(schedule.n, emit.sub(self.n, column))
+            rows = self.frame.valid(self.m, row, schedule.m)
+            columns = self.frame.valid(self.n, column, schedule.n)
             total = self.product(batch, row, column, rows, columns)
             result = self.op.results[0]
             offset, stride = self.place(result, batch, row, column)
@@ -78,12 +78,12 @@ class MatmulKernel:
         )
         with emit.for_(0, ceil_div(self.k, schedule.k_l1), [start]) as packets:
             first = emit.mul(packets.index, schedule.k_l1)
-            depth = emit.min(schedule.k_l1, emit.sub(self.k, first))
+            depth = self.frame.valid(self.k, first, schedule.k_l1)
             a = self.load("a", batch, (row, first), (rows, depth))
             b = self.load("b", batch, (first, column), (depth, columns))
             with emit.for_(0, emit.ceil_div(depth, schedule.k), packets.args) as steps:
                 inner = emit.mul(steps.index, schedule.k)
-                step = emit.min(schedule.k, emit.sub(depth, inner))
+                step = self.frame.valid(depth, inner, schedule.k)
                 left = self.extract(a, (0, inner), (rows, step), self.ta, Space.L0A)
                 right = self.extract(b, (inner, 0), (step, columns), self.tb, Space.L0B)
                 is_first = emit.equal(emit.add(first, inner), 0)

@@ -158,8 +158,8 @@ class MovementKernel:
             row = emit.mul(row_tile, schedule.rows)
             column = emit.mul(column_tile, schedule.columns)
             valid = (
-                emit.min(schedule.rows, emit.sub(rows.extent, row)),
-                emit.min(schedule.columns, emit.sub(columns.extent, column)),
+                self.frame.valid(rows.extent, row, schedule.rows),
+                self.frame.valid(columns.extent, column, schedule.columns),
             )
             walked = [*zip(outer, places, strict=True), (rows, row), (columns, column)]
             moved = self.load(source, bases[0], walked, rows.source, valid, type)

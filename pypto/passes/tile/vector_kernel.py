@@ -145,15 +145,9 @@ class VectorKernel:
             outer,
             row,
             column,
-            self.valid(rows, row, schedule.rows),
-            self.valid(columns, column, schedule.columns),
+            self.frame.valid(rows, row, schedule.rows),
+            self.frame.valid(columns, column, schedule.columns),
         )
-
-    def valid(self, extent: Index, start: Index, size: int) -> Index:
-        """How much of a tile lies inside; a number when tiles divide the extent."""
-        if isinstance(extent, int) and extent % size == 0:
-            return size
-        return self.emit.min(size, self.emit.sub(extent, start))
 
     def reduce_task(self, outer: tuple[Index, ...], row_tile: Index, column_tile: Index) -> None:
         """Reduce over all tiles along the reduced axis, then finish what reads the result."""
