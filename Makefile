@@ -38,10 +38,10 @@ clean:
 
 .venv/.run: pyproject.toml | .venv/bin/python
 	@echo "installing pypto into .venv" >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
 .venv/.dev: pyproject.toml | .venv/bin/python
 	@echo "installing pypto and its development tools into .venv" >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/.run

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+import pypto
 from pypto.cli.bench import Benchmark, Row
 
 ROOT = Path(__file__).parents[1]
@@ -63,8 +64,6 @@ def cached_run(settings: Mapping[str, str]) -> Row:
 
 def compile_seconds(function, *types: object) -> tuple[float, int]:
     """Best seconds of a compilation, and the rows of all its programs."""
-    import pypto
-
     kernel = pypto.kernel(function)
     kinds = kernel.argument_types(types)
     kernel.compile_anew(kinds)
@@ -74,8 +73,6 @@ def compile_seconds(function, *types: object) -> tuple[float, int]:
 
 
 def one_operator(x):
-    import pypto
-
     return pypto.exp(x)
 
 

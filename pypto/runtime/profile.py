@@ -145,11 +145,12 @@ def pipe_table(device: DeviceProfile) -> str:
     sums = [share(p.busy + sum(p.stalls.values()), p.cycles) for p in pipes.values()]
     rows.append(("sum", sums))
     widths = [max(len(cells[i]) for _, cells in rows) for i in range(len(pipes))]
-    return "\n".join(
+    lines = (
         f"{heading:<19}"
         + "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         for heading, cells in rows
     )
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def stall_text(kind: str) -> str:
