@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pypto.emulator.hazards_shadow import Box, addresses, view
+from pypto.emulator.hazards_shadow import Box, Touched, view
 from pypto.target.instruction import Field, Instruction
 from pypto.target.memory import LOCAL_SPACES, Space
 from pypto.target.soc import Soc
@@ -66,8 +66,9 @@ class Marks:
             plain = fields._replace(pad_value=0) if "pad_value" in fields._fields else fields
             row.meaning(self.memory, plain, row)
             return []
+        complaints = [self._complaint(operand) for operand in unset]
         self._fill(written, CLEAN)
-        return [self._complaint(o) for o in unset]
+        return complaints
 
     def _is_used(self, field: Field, fields: Any) -> bool:
         """Whether the old value of the bytes matters."""
@@ -89,11 +90,9 @@ class Marks:
 
     def _complaint(self, operand: Operand) -> UnsetRead:
         memory = self._of(operand)
-        for box in operand.where:
-            items = view(memory, box)
-            if items.any():
-                return UnsetRead(operand.field, *addresses(box, items != CLEAN))
-        return UnsetRead(operand.field, operand.where[0].start, operand.where[0].start)
+        box = next(box for box in operand.where if view(memory, box).any())
+        marks = Touched(0, 0, box, view(memory, box), CLEAN)
+        return UnsetRead(operand.field, *marks.addresses(POISON))
 
     def _compare(self, row: Instruction, operands: list[Operand], result: Operand) -> None:
         """All lanes are compared; a byte of bits is poisoned when its eight lanes all are."""

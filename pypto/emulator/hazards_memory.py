@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from pypto.emulator.hazards_context import Context, CoreHistory, Entry
 from pypto.emulator.hazards_marks import Marks, Operand
 from pypto.emulator.hazards_report import Hazard, HazardKind
-from pypto.emulator.hazards_shadow import READ, WRITE, Conflict, Shadow, boxes
+from pypto.emulator.hazards_shadow import READ, WRITE, Shadow, Touched, boxes
 from pypto.target.clocks import Accumulation, Clock, same_pipe_is_ordered
-from pypto.target.instruction import UNBOUNDED, Access, Field, Instruction, access_end
+from pypto.target.instruction import UNBOUNDED, Field, Instruction, access_end
 from pypto.target.limits import LimitError, check_fields
 from pypto.target.memory import LOCAL_SPACES, Space
 
@@ -23,12 +23,22 @@ class Region(NamedTuple):
     shadow: Shadow
 
 
+class Resolved(NamedTuple):
+    """An instruction with concrete operands: its bytes, those it must find written, a problem."""
+
+    fields: Any
+    operands: list[Operand]
+    used: list[Operand]
+    problem: dict[str, Any] | None
+
+
 class Memory:
     """All memories of a launch: who touched which byte last, and what holds no value."""
 
     def __init__(self, context: Context, marks: Marks) -> None:
         self.context = context
         self.marks = marks
+        self.resolved: dict[tuple[str, tuple[int, ...]], Resolved] = {}
         capacity = context.machine.capacity
         self.local = {space: Shadow(capacity[space]) for space in LOCAL_SPACES}
         writable = (b for b in context.buffers if b.writable)
@@ -41,22 +51,13 @@ class Memory:
         self, entry: Entry, row: Instruction, pipe: int, clock: Clock, history: CoreHistory
     ) -> None:
         """Check the instruction just issued on ``pipe`` and remember what it touches."""
-        fields = row.family.tuple_type(*entry.dispatch.operands)
-        addressed = [field for field in row.fields if field.space is not None]
-        accesses = row.family.footprint(fields, row.facts)
-        operands: list[Operand] = []
-        used: list[Operand] = []
-        for field, access in zip(addressed, accesses, strict=True):
-            bounded = self._bounded(entry, field, access)
-            if bounded is None:
-                return
-            operands.append(Operand(field, boxes(bounded)))
-            if access.length != UNBOUNDED:
-                used.append(operands[-1])
-        try:
-            check_fields(row, fields, self.context.machine)
-        except LimitError as error:
-            self.context.add(HazardKind.ILLEGAL_OPERAND, entry, message=error.message)
+        key = (row.mnemonic, entry.dispatch.operands)
+        resolved = self.resolved.get(key) or self._resolve(row, entry.dispatch.operands)
+        if Space.GM not in row.spaces():
+            self.resolved[key] = resolved
+        fields, operands, used, problem = resolved
+        if problem is not None:
+            self.context.add(entry=entry, **problem)
             return
         for operand in operands:
             self._conflicts(entry, pipe, operand, fields, clock, history)
@@ -76,30 +77,40 @@ class Memory:
                 cure="write it first: load it, fill it, or narrow the valid extent",
             )
 
-    def _bounded(self, entry: Entry, field: Field, access: Access) -> Access | None:
-        """The access if it lies in memory it may touch, else None and a report."""
-        space = field.space
-        assert space is not None
-        end = self.context.buffer_at(space, access.start)[1]
-        if access.length == UNBOUNDED:
-            length = max(0, end - access.start)
-            access = access._replace(length=length, edge=length, last_edge=length)
-        stop = access_end(access)
-        if not boxes(access):
-            return access
-        problem = self._outside(field, access.start, stop)
-        if not problem:
-            return access
-        self.context.add(
-            HazardKind.OUT_OF_BOUNDS,
-            entry,
-            space=space,
-            start=access.start,
-            stop=stop,
-            message=f"{field.name} of {entry.dispatch.form.mnemonic} {problem}",
-            cure="check the address, the strides and the count",
-        )
-        return None
+    def _resolve(self, row: Instruction, values: tuple[int, ...]) -> Resolved:
+        """The bytes that an instruction touches, or what is wrong with its operands."""
+        fields = row.family.tuple_type(*values)
+        operands: list[Operand] = []
+        used: list[Operand] = []
+        addressed = [field for field in row.fields if field.space is not None]
+        accesses = row.family.footprint(fields, row.facts)
+        for field, access in zip(addressed, accesses, strict=True):
+            assert field.space is not None
+            bounded = access
+            if access.length == UNBOUNDED:
+                length = self.context.buffer_at(field.space, access.start)[1] - access.start
+                bounded = access._replace(length=length, edge=length, last_edge=length)
+            operands.append(Operand(field, boxes(bounded)))
+            if access.length != UNBOUNDED:
+                used.append(operands[-1])
+            stop = access_end(bounded)
+            outside = self._outside(field, access.start, stop) if operands[-1].where else ""
+            if outside:
+                problem = {
+                    "kind": HazardKind.OUT_OF_BOUNDS,
+                    "space": field.space,
+                    "start": access.start,
+                    "stop": stop,
+                    "message": f"{field.name} of {row.mnemonic} {outside}",
+                    "cure": "check the address, the strides and the count",
+                }
+                return Resolved(fields, operands, used, problem)
+        try:
+            check_fields(row, fields, self.context.machine)
+        except LimitError as error:
+            problem = {"kind": HazardKind.ILLEGAL_OPERAND, "message": error.message}
+            return Resolved(fields, operands, used, problem)
+        return Resolved(fields, operands, used, None)
 
     def _outside(self, field: Field, start: int, stop: int) -> str:
         """Why bytes ``start``..``stop`` may not be touched, or nothing."""
@@ -139,28 +150,32 @@ class Memory:
             for kind in _kinds(operand.field, fields):
                 seen: set[tuple[int, int]] = set()
                 found = shadow.conflicts(kind, operand.where, clock.known[pipe], history.base)
-                for conflict in found:
-                    source = (conflict.pipe, conflict.kind)
-                    if source not in seen and self._race(
-                        entry, pipe, operand.field, kind, conflict
-                    ):
-                        seen.add(source)
+                for touched in found:
+                    if (touched.pipe, touched.kind) in seen:
+                        continue
+                    for stamp in touched.unordered():
+                        if self._race(entry, pipe, operand.field, kind, touched, stamp):
+                            seen.add((touched.pipe, touched.kind))
+                            break
 
-    def _race(self, entry: Entry, pipe: int, field: Field, kind: int, conflict: Conflict) -> bool:
+    def _race(
+        self, entry: Entry, pipe: int, field: Field, kind: int, touched: Touched, stamp: int
+    ) -> bool:
         """Report a race; False when hardware orders the two."""
-        other = self.context.issued(conflict.pipe, conflict.stamp)
+        other = self.context.issued(touched.pipe, stamp)
         same_core = other.dispatch.core == entry.dispatch.core
         if (
             same_core
-            and conflict.pipe == pipe
+            and touched.pipe == pipe
             and same_pipe_is_ordered(pipe, _accumulation(other, field), _accumulation(entry, field))
         ):
             return False
-        detail = ("R" if kind == READ else "W") + "A" + ("R" if conflict.kind == READ else "W")
+        detail = ("R" if kind == READ else "W") + "A" + ("R" if touched.kind == READ else "W")
         first, second = other, entry
         if same_core and second.number < first.number:
             first, second, detail = second, first, detail[::-1]
         assert field.space is not None
+        start, stop = touched.addresses(stamp)
         self.context.report.add(
             Hazard(
                 HazardKind.RACE,
@@ -168,9 +183,9 @@ class Memory:
                 self.context.site(first),
                 detail,
                 field.space,
-                self.context.buffer_at(field.space, conflict.start)[0],
-                conflict.start,
-                conflict.stop,
+                self.context.buffer_at(field.space, start)[0],
+                start,
+                stop,
                 "nothing makes the second wait for the end of the first",
             )
         )

@@ -67,22 +67,30 @@ def view(array: np.ndarray, box: Box, origin: int = 0) -> np.ndarray:
     )
 
 
-def addresses(box: Box, chosen: np.ndarray) -> tuple[int, int]:
-    """First address and first one behind the ``chosen`` items of a view of a box."""
-    shape = (box.outer, box.inner, box.length)
-    outer, inner, byte = np.nonzero(chosen.reshape(shape))
-    found = box.start + outer * box.outer_stride + inner * box.inner_stride + byte
-    return int(found.min()), int(found.max()) + 1
-
-
-class Conflict(NamedTuple):
-    """Bytes ``start``..``stop`` that the instruction ``stamp`` of pipe ``pipe`` touched."""
+class Touched(NamedTuple):
+    """Last stamps of a kind of access by a pipe to the bytes of a box; below ``floor``: ordered."""
 
     pipe: int
     kind: int
-    stamp: int
-    start: int
-    stop: int
+    box: Box
+    stamps: np.ndarray
+    floor: int
+
+    def unordered(self) -> Iterator[int]:
+        """The stamps above the floor, latest first."""
+        stamp = int(self.stamps.max())
+        while stamp > self.floor:
+            yield stamp
+            older = self.stamps[self.stamps < stamp]
+            stamp = int(older.max()) if older.size else 0
+
+    def addresses(self, stamp: int) -> tuple[int, int]:
+        """First address of a stamp and first one behind its last."""
+        _, outer, outer_stride, inner, inner_stride, length = self.box
+        shaped = self.stamps.reshape(outer, inner, length)
+        row, run, byte = np.nonzero(shaped == stamp)
+        found = self.box.start + row * outer_stride + run * inner_stride + byte
+        return int(found.min()), int(found.max()) + 1
 
 
 def clash(one: int, other: int) -> bool:
@@ -109,25 +117,26 @@ class Shadow:
 
     def conflicts(
         self, kind: int, where: list[Box], known: list[int], base: int
-    ) -> Iterator[Conflict]:
-        """Clashing accesses that are not known to have ended, latest first per pipe and kind.
+    ) -> Iterator[Touched]:
+        """Where clashing accesses are not known to have ended.
 
         ``known[p]`` is how many instructions of pipe p have ended for certain.
         """
         for (pipe, other), stamps in self.last.items():
             if not clash(kind, other):
                 continue
+            floor = base + known[pipe]
             for box in where:
                 items = view(stamps, box, self.origin)
-                if items.max() > base + known[pipe]:
-                    yield from _found(pipe, other, box, items, base + known[pipe])
+                if items.max() > floor:
+                    yield Touched(pipe, other, box, items, floor)
                 if self.shared and base:
                     foreign = np.where(items > base, 0, items)
                     earlier = self.earlier.get((pipe, other))
                     if earlier is not None:
                         foreign = np.maximum(foreign, view(earlier, box, self.origin))
                     if foreign.any():
-                        yield from _found(pipe, other, box, foreign, 0)
+                        yield Touched(pipe, other, box, foreign, 0)
 
     def record(self, pipe: int, kind: int, where: list[Box], stamp: int, base: int) -> None:
         """Instruction ``stamp`` (above ``base``) of a pipe touches the boxes."""
@@ -148,9 +157,3 @@ class Shadow:
         if key not in self.earlier:
             self.earlier[key] = np.zeros(self.size, np.int32)
         view(self.earlier[key], box, self.origin)[foreign] = items[foreign]
-
-
-def _found(pipe: int, kind: int, box: Box, items: np.ndarray, threshold: int) -> Iterator[Conflict]:
-    for stamp in np.unique(items[items > threshold])[::-1].tolist():
-        start, stop = addresses(box, items == stamp)
-        yield Conflict(pipe, kind, stamp, start, stop)

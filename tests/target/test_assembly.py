@@ -123,6 +123,14 @@ def test_errors_show_the_line(tmp_path: Path) -> None:
     assert "| loop: vadd.f64 dst=0x100" in str(caught.value)
 
 
+@pytest.mark.parametrize("bits", [0x7FFFFFFF, 0x7FC00000, 0xFFC00000, 0x7F800000, 0x80000000, 1])
+def test_every_bit_of_a_float_survives(bits: int) -> None:
+    text = TEXT.replace("vmuls.f16", "vmuls.f32").replace("scalar=1.5", f"scalar={bits:#x}")
+    executable = assemble(text)
+    assert executable.programs[0].rows[2, OPERAND_COLUMN + 2] == bits
+    assert assemble(disassemble(executable)) == executable
+
+
 def test_names_that_are_not_unique_are_called_by_number() -> None:
     text = TEXT.replace(".buffer k constant", ".buffer x constant")
     text = text.replace("(x, y", "($0, y").replace(".inputs x", ".inputs $0")

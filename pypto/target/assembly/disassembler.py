@@ -27,7 +27,7 @@ from pypto.target.rows import (
 BARE_NAME = re.compile(r"(?!(inf|nan)$)[A-Za-z_][\w.]*$", re.ASCII)
 REGISTER_NAME = re.compile(r"r\d+$")
 # Bytes of a constant per line of base64.
-LINE_BYTES = 57
+LINE_BYTES = 768
 
 
 def disassemble(executable: Executable) -> str:
@@ -185,9 +185,9 @@ def _immediate(form: Form, position: int, value: int) -> str:
     dtype = form.operands[position].dtype
     if dtype is not None and dtype.is_float:
         if 0 <= value < 1 << 8 * dtype.bytes:
-            number = scalar_value(value, dtype)
-            if scalar_bits(number, dtype) == value:
-                return repr(number)
+            text = repr(scalar_value(value, dtype))
+            if scalar_bits(float(text), dtype) == value:  # not so for most NaNs
+                return text
         return hex(value)
     if form.row is not None and form.row.fields[position].kind is Kind.ADDRESS:
         return hex(value)
