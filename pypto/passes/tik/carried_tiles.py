@@ -45,6 +45,18 @@ def _is_yield(op: Operation) -> bool:
     return isinstance(op, scf.YieldOp)
 
 
+def is_stored(value: SSAValue) -> bool:
+    """Whether a tile is stored, itself or as the last value a loop carries it to."""
+    for use in value.uses:
+        user = use.operation
+        if isinstance(user, tile.StoreOp):
+            return True
+        # Operands of a loop: bounds and step, then what it carries.
+        if isinstance(user, scf.ForOp) and is_stored(user.results[use.index - 3]):
+            return True
+    return False
+
+
 def whole_repeat_tiles(kernel: func.FuncOp) -> set[SSAValue]:
     """Tiles that comparisons read: these take whole repeats, whatever is valid.
 

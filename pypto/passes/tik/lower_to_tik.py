@@ -31,7 +31,7 @@ from pypto.passes.base import Pass
 from pypto.passes.tik import lowering_matrix as matrix
 from pypto.passes.tik import lowering_spread as spread
 from pypto.passes.tik import lowering_transfer as transfer
-from pypto.passes.tik.carried_tiles import InPlace, whole_repeat_tiles
+from pypto.passes.tik.carried_tiles import InPlace, is_stored, whole_repeat_tiles
 from pypto.passes.tik.kernels import kernels_at, mark_stage
 from pypto.passes.tik.lowering_elementwise import ELEMENTWISE, Call
 from pypto.passes.tik.lowering_reduce import reduce
@@ -256,15 +256,10 @@ class _KernelLowering:
         if result in self.targets:
             return self.targets[result]
         type = tile.tile_type(result)
-        if type.dtype.name != "i1" and any(
-            isinstance(use.operation, tile.StoreOp) for use in result.uses
-        ):
+        if type.dtype.name != "i1" and is_stored(result):
             slots = max(slots, self.state.slots)
-        label = (
-            result.owner.name.partition(".")[2]
-            if isinstance(result, BlockArgument) is False
-            else "carried"
-        )
+        owner = result.owner
+        label = owner.name.partition(".")[2] if isinstance(owner, Operation) else "carried"
         buffer = self.state.allocate(label, Space.UB, self.state.bytes_of(type), slots)
         made = self.state.tile(type, rows, columns, buffer)
         is_load = isinstance(result.owner, tile.LoadOp)

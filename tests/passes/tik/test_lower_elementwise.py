@@ -190,9 +190,7 @@ def test_rounding(rounding: str, target: str) -> None:
     x = (np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS) - 40) / 4
     for source in ("f32", "f16", "bf16"):
         y = x.astype(NUMPY[source])
-        got = tiled(
-            lambda k, a: k.apply("cast", a, result=target, rounding=rounding), [y], target
-        )
+        got = tiled(lambda k, a: k.apply("cast", a, result=target, rounding=rounding), [y], target)
         np.testing.assert_array_equal(got, converted(y, target, rounding))
 
 

@@ -94,9 +94,9 @@ def test_rows_that_overlap_are_an_error() -> None:
 
 @pytest.mark.parametrize("name", ["f16", "f32", "i32", "bf16", "i1"])
 @pytest.mark.parametrize(("small", "large"), [
-    ((1, 1), (1, 40)), ((1, 1), (6, 20)), ((1, 1), (9, 1)), ((1, 40), (7, 40)), ((1, 300), (3, 300)),
-    ((7, 1), (7, 40)), ((3, 1), (3, 300)), ((300, 1), (300, 9)), ((1, 9), (300, 9)),
-    ((100, 1), (100, 150)), ((1, 150), (100, 150)),
+    ((1, 1), (1, 40)), ((1, 1), (6, 20)), ((1, 1), (9, 1)), ((1, 40), (7, 40)),
+    ((1, 300), (3, 300)), ((7, 1), (7, 40)), ((3, 1), (3, 300)),
+    ((300, 1), (300, 9)), ((1, 9), (300, 9)), ((100, 1), (100, 150)), ((1, 150), (100, 150)),
 ])  # fmt: skip
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_broadcasts(
@@ -124,9 +124,7 @@ REDUCE = {"sum": np.sum, "max": np.max, "min": np.min}
     (300, 1), (2, 130),
 ])  # fmt: skip
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_reductions(
-    shape: tuple[int, int], axis: int, kind: str, name: str, dynamic: bool
-) -> None:
+def test_reductions(shape: tuple[int, int], axis: int, kind: str, name: str, dynamic: bool) -> None:
     x = values(name, *shape)
     wanted = REDUCE[kind](x.astype(np.int64), axis=axis, keepdims=True)
 

@@ -1,0 +1,166 @@
+"""Ordered kernels: clean for every small trip count, and nothing inserted is there for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from pypto.codegen.kernel import build_program
+from pypto.dialects import tik, tile
+from pypto.dialects.context import make_context
+from pypto.emulator.hazards import GlobalBuffer, Hazard, check_program
+from pypto.errors import CompileError
+from pypto.passes.tik.insert_sync import InsertSync
+from pypto.passes.tik.lower_to_tik import LowerToTik
+from pypto.passes.tik.place_buffers import PlaceBuffers
+from pypto.target.dtypes import DTYPES, F32
+from pypto.target.memory import Pipe, Space
+from pypto.target.soc import soc
+from tests.passes.tik.tile_runner import TileKernel
+
+BYTES = 1 << 20
+TRIPS = (0, 1, 2, 3, 5)
+
+
+def chain(kernel: TileKernel, handles, scalars) -> None:
+    """c = exp(a + b) * a, tile after tile."""
+    emit = kernel.emit
+    with emit.for_(0, scalars[0]) as loop:
+        place = emit.mul(loop.index, 128)
+        a, b = (kernel.load(h, (1, 128), (1, 128), place) for h in handles[:2])
+        powers = kernel.apply("exp", kernel.apply("add", a, b))
+        kernel.store(kernel.apply("mul", powers, a), handles[2], place)
+
+
+def row_sums(kernel: TileKernel, handles, scalars) -> None:
+    """Rows by blocks of columns: a carried sum in an inner loop, then a store."""
+    emit = kernel.emit
+    with emit.for_(0, scalars[0]) as rows:
+        start = kernel.full(0.0, (8, 1), (8, 1), "f32")
+        with emit.for_(0, scalars[0], [start]) as loop:
+            place = emit.add(emit.mul(rows.index, 4096), emit.mul(loop.index, 64))
+            part = kernel.load(handles[0], (8, 64), (8, 64), place, 512)
+            part = emit.value(tile.ReduceOp, "sum", part, 1)
+            loop.yield_(kernel.apply("add", loop.args[0], part))
+        kernel.store(loop.results[0], handles[2], emit.mul(rows.index, 8), 1)
+
+
+def weights(kernel: TileKernel, handles, scalars) -> None:
+    """A row is loaded once and used by every tile of a loop, behind it again."""
+    emit = kernel.emit
+    row = kernel.load(handles[1], (1, 64), (1, 64))
+    with emit.for_(0, scalars[0]) as loop:
+        place = emit.mul(loop.index, 512)
+        a = kernel.load(handles[0], (8, 64), (8, 64), place, 64)
+        many = kernel.broadcast(row, (8, 64), (8, 64))
+        kernel.store(kernel.apply("add", a, many), handles[2], place, 64)
+    kernel.store(kernel.apply("add", row, 1.0), handles[2], 8192)
+
+
+def matmul(kernel: TileKernel, handles, scalars) -> None:
+    """Tiles of 32 x 32 of a product, all of K in steps of 32."""
+    emit = kernel.emit
+    with emit.for_(0, scalars[0]) as tiles:
+        shape = tile.TileType(32, 32, F32, Space.L0C)
+        total = emit.value(tile.AccumulatorOp, *map(emit.index, (32, 32)), shape)
+        with emit.for_(0, emit.max(scalars[0], 1), [total]) as steps:
+            factors = []
+            for handle, space in ((handles[0], Space.L0A), (handles[1], Space.L0B)):
+                place = emit.mul(emit.add(steps.index, tiles.index), 1024)
+                packet = kernel.load(handle, (32, 32), (32, 32), place, 32, space=Space.L1)
+                part = tile.TileType(32, 32, DTYPES["f16"], space)
+                operands = map(emit.index, (0, 0, 32, 32))
+                slots = kernel.slots
+                factors.append(emit.value(tile.ExtractOp, packet, *operands, part, slots=slots))
+            init = emit.index(emit.equal(steps.index, 0))
+            steps.yield_(emit.value(tile.MmaOp, steps.args[0], *factors, init))
+        kernel.store(steps.results[0], handles[2], emit.mul(tiles.index, 1024), 32)
+
+
+KERNELS: dict[str, tuple[Callable, str, str]] = {
+    "chain": (chain, "vector", "f32"),
+    "row sums": (row_sums, "vector", "f32"),
+    "weights": (weights, "vector", "f32"),
+    "matmul": (matmul, "cube", "f16"),
+}
+
+
+def ordered(name: str, slots: int) -> ModuleOp:
+    body, core, element = KERNELS[name]
+    dtypes = [DTYPES[element]] * 2 + [F32]
+    module = TileKernel(body, core, granule=16, slots=slots).module(dtypes, 1)
+    for one in (LowerToTik(), PlaceBuffers(), InsertSync()):
+        one.apply(make_context(), module)
+    module.verify()
+    return module
+
+
+def kernel_of(module: ModuleOp) -> func.FuncOp:
+    return next(op for op in module.ops if isinstance(op, func.FuncOp))
+
+
+def hazards(module: ModuleOp, trips: int) -> list[Hazard]:
+    program = build_program(kernel_of(module))
+    buffers = [
+        GlobalBuffer(f"p{i}", (i + 1) * BYTES, BYTES, writable=i == 2, filled=i < 2)
+        for i in range(3)
+    ]
+    parameters = [*(buffer.address for buffer in buffers), trips]
+    return check_program(program, soc(), 1, parameters, buffers)
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+@pytest.mark.parametrize("name", KERNELS)
+def test_clean_for_small_trip_counts(name: str, slots: int) -> None:
+    module = ordered(name, slots)
+    for trips in TRIPS:
+        assert not hazards(module, trips), f"{trips} trips: {hazards(module, trips)[0]}\n{module}"
+
+
+def sync_operations(module: ModuleOp) -> Iterator[list[Operation]]:
+    """What to take away at once: a barrier, or all flags of a pair of pipes.
+
+    A barrier before a loop may be idle: what the loop itself orders does not count outside.
+    """
+    pairs: dict[tuple[Pipe, Pipe], list[Operation]] = {}
+    for op in kernel_of(module).walk():
+        if isinstance(op, tik.BarrierOp) and op.pipe is not Pipe.ALL:
+            if not isinstance(op.next_op, scf.ForOp):
+                yield [op]
+        elif isinstance(op, tik.FlagOp):
+            pairs.setdefault((op.source, op.target), []).append(op)
+    yield from pairs.values()
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("name", KERNELS)
+def test_nothing_can_be_taken_away(name: str, slots: int) -> None:
+    for number in range(len(list(sync_operations(ordered(name, slots))))):
+        module = ordered(name, slots)
+        taken = list(sync_operations(module))[number]
+        text = str(taken[0])
+        for op in taken:
+            op.detach()
+        assert any(hazards(module, trips) for trips in TRIPS), text
+
+
+def test_events_that_do_not_suffice_are_an_error() -> None:
+    """Every output waits for its own store: seven buffers, six events."""
+
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        emit = kernel.emit
+        with emit.for_(0, scalars[0]):
+            for handle in handles[1:]:
+                a = kernel.load(handles[0], (1, 64), (1, 64))
+                kernel.store(kernel.apply("add", a, 1.0), handle)
+
+    module = TileKernel(body, slots=2).module([F32] * 20, 1)
+    for one in (LowerToTik(), PlaceBuffers()):
+        one.apply(make_context(), module)
+    with pytest.raises(CompileError, match="SYNC_IDS") as caught:
+        InsertSync().apply(make_context(), module)
+    assert "pair of pipes has 6" in str(caught.value)
