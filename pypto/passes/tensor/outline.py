@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from pypto.dialects.locations import source_of
 from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.tile import KERNEL
+from pypto.errors import CompileError
 from pypto.passes.base import Pass
 from pypto.passes.tensor.fresh_results import own_results
 from pypto.passes.tensor.grouping import ordered_units
@@ -93,52 +95,60 @@ class Unit:
                 number[result] = len(number)
         return (*parts, tuple(number[value] for value in self.results))
 
+    @property
+    def location(self) -> LocationAttr:
+        """Where its first operation that reads something stands in the user's program."""
+        return plain_location(next((op for op in self.ops if op.operands), self.ops[0]).location)
+
 
 class Outliner:
     """Moves the operations of @main, unit by unit, behind each other or into kernels."""
 
     def __init__(self, module: ModuleOp, main: FuncOp) -> None:
+        end = main.body.block.last_op
+        if end is None:
+            raise CompileError("INVALID_IR", "@main does not return", location=source_of(main))
         self.module = module
-        self.end = main.body.block.last_op
+        self.end = end
         self.names = KernelNames()
         self.kernels: dict[Hashable, FuncOp] = {}
 
-    def take(self, ops: list[Operation]) -> None:
+    def take(self, ops: Sequence[Operation]) -> None:
         """The next unit: all it reads has been taken before."""
         kernel_ops = [op for op in ops if isinstance(op, TensorOperation) and becomes_kernel(op)]
-        if not kernel_ops:
-            for op in ops:
-                op.location = plain_location(op.location)
-                op.detach()
-                Rewriter.insert_op(op, InsertPoint.before(self._end()))
+        if kernel_ops:
+            self._call(Unit(kernel_ops))
             return
-        unit = Unit(kernel_ops)
-        key = unit.key()
-        kernel = self.kernels.get(key)
-        name = self.names.name(kernel_ops) if kernel is None else kernel.sym_name.data
-        call = CallOp(name, unit.inputs, [value.type for value in unit.results])
-        call.location = plain_location(kernel_ops[0].location)
-        Rewriter.insert_op(call, InsertPoint.before(self._end()))
-        for value, result in zip(unit.results, call.results, strict=True):
-            result.name_hint = value.name_hint
-            for use in list(value.uses):
-                if use.operation not in kernel_ops:
-                    use.operation.operands[use.index] = result
-        if kernel is None:
-            self.kernels[key] = self._make_kernel(name, unit)
-        else:
-            for op in reversed(kernel_ops):
-                Rewriter.erase_op(op)
+        for op in ops:
+            op.location = plain_location(op.location)
+            op.detach()
+            Rewriter.insert_op(op, InsertPoint.before(self.end))
 
-    def _end(self) -> Operation:
-        assert self.end is not None
-        return self.end
+    def _call(self, unit: Unit) -> None:
+        """A call in the place of a unit that somebody reads."""
+        if unit.results:
+            key = unit.key()
+            kernel = self.kernels.get(key)
+            name = self.names.name(unit.ops) if kernel is None else kernel.sym_name.data
+            call = CallOp(name, unit.inputs, [value.type for value in unit.results])
+            call.location = unit.location
+            Rewriter.insert_op(call, InsertPoint.before(self.end))
+            for value, result in zip(unit.results, call.results, strict=True):
+                result.name_hint = value.name_hint
+                for use in list(value.uses):
+                    if use.operation not in unit.ops:
+                        use.operation.operands[use.index] = result
+            if kernel is None:
+                self.kernels[key] = self._make_kernel(name, unit)
+                return
+        for op in reversed(unit.ops):
+            Rewriter.erase_op(op)
 
     def _make_kernel(self, name: str, unit: Unit) -> FuncOp:
         """A function of the unit's operations, which leave @main, at the end of the module."""
         block = Block(arg_types=[value.type for value in unit.inputs])
         argument_of = dict(zip(unit.inputs, block.args, strict=True))
-        location = plain_location(unit.ops[0].location)
+        location = unit.location
         for value, argument in argument_of.items():
             argument.name_hint = value.name_hint
             argument.location = location

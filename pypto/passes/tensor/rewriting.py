@@ -41,12 +41,12 @@ def apply_patterns(module: ModuleOp, patterns: Mapping[str, Sequence[Pattern]]) 
         changed = False
         for op in tensor_operations(module):
             builder = builder_before(op)
-            for pattern in patterns.get(op.row.name, ()):
-                value = pattern(op, builder)
-                if value is not None:
-                    replace(op, [value])
-                    changed = True
-                    break
+            with builder.at(op.location):
+                applied = (one(op, builder) for one in patterns.get(op.row.name, ()))
+                value = next((value for value in applied if value is not None), None)
+            if value is not None:
+                replace(op, [value])
+                changed = True
 
 
 def defining(value: object, *names: str) -> TensorOperation | None:
