@@ -40,13 +40,7 @@ class Core:
         if any(self.queues):
             self._deadlock(None, "", iter(()))
             return
-        for key in self.clock.unbalanced():
-            self.context.add(
-                HazardKind.UNBALANCED,
-                self.set_by[key],
-                message=f"flag {_name(key)} is still set when the kernel ends",
-                cure="wait for it, or drop the set: it would hit the next kernel",
-            )
+        self._finish()
 
     def flag_list(self) -> list[Flag]:
         """The sets and waits dispatched, for cures."""
@@ -112,6 +106,26 @@ class Core:
         if form.kind is ScalarKind.SET_FLAG and pipe == SCALAR:
             self._advance(entry.dispatch.operands[1])
         return True
+
+    def _finish(self) -> None:
+        """What must not be left when the kernel ends."""
+        for key in self.clock.unbalanced():
+            self.context.add(
+                HazardKind.UNBALANCED,
+                self.set_by[key],
+                message=f"flag {_name(key)} is still set when the kernel ends",
+                cure="wait for it, or drop the set: it would hit the next kernel",
+            )
+        over = self.clock.dispatched()
+        running = [p for p in range(1, PIPE_COUNT) if self.clock.issued[p] > over[p]]
+        if running:
+            self.context.add(
+                HazardKind.NOT_DRAINED,
+                self.history.issued[running[0]][-1],
+                message=f"{PIPES[running[0]]} may still work when the kernel ends",
+                cure="end with `pipe_barrier all`",
+                warning=not self.context.compiled,
+            )
 
     def _set_flag(self, entry: Entry) -> None:
         key = EventKey(*entry.dispatch.operands)

@@ -23,6 +23,7 @@ from pypto.target.soc import soc
 from tests.emulator.hazard_programs import (
     ELEMENTWISE,
     MATMUL,
+    VECTOR,
     add,
     code,
     cube,
@@ -213,6 +214,14 @@ def test_latent_double_sets_are_warnings_in_hand_written_code() -> None:
     (body,) = [body for title, body, _ in MICRO if title.startswith("one id twice")]
     assert not hazards(vector(body))[0].warning
     assert hazards(vector(body), compiled=False)[0].warning
+
+
+def test_a_kernel_ends_when_its_pipes_have() -> None:
+    text = VECTOR.format(body=load(0), trips=0, grid=1)
+    assert hazards(assemble(text)) == []
+    (found,) = hazards(assemble(text.replace("  pipe_barrier all\n", "")))
+    assert found.code == "NOT_DRAINED"
+    assert "mte2 may still work when the kernel ends" in str(found)
 
 
 ATOMIC_ADD_F16 = 5
