@@ -97,10 +97,10 @@ def parse_module(text: str, name: str, context: Context | None = None) -> Module
     raise CompileError("IR_SYNTAX", message, location=location)
 
 
-def print_module(module: ModuleOp) -> str:
-    """The text of a module with all source locations; parses back to an equal module."""
+def print_module(module: ModuleOp, locations: bool = True) -> str:
+    """The text of a module; with all source locations it parses back to an equal module."""
     stream = io.StringIO()
-    Printer(stream, print_debuginfo=True).print_op(module)
+    Printer(stream, print_debuginfo=locations).print_op(module)
     return stream.getvalue() + "\n"
 
 

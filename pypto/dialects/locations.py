@@ -55,3 +55,14 @@ def source_of(place: Operation | SSAValue) -> SourceLocation | None:
     if isinstance(owner, Operation):
         return from_ir(owner.location)
     return from_ir(owner.args[place.index].location)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def nearest_source(op: Operation) -> SourceLocation | None:
+    """The source location of an operation, else of the innermost one around it that has one."""
+    around: Operation | None = op
+    while around is not None:
+        location = source_of(around)
+        if location is not None:
+            return location
+        around = around.parent_op()
+    return None

@@ -54,8 +54,36 @@ class Stage(StrEnum):
     ORDERED = "ordered"  # flags and barriers order all conflicts
 
 
-class _SpaceType(ParametrizedAttribute, TypeAttribute):
-    """A type that names a memory space."""
+class _SpaceText(ParametrizedAttribute):
+    """Text of a type whose only parameter is a memory space.
+
+    The parameter is declared by each type itself: equality looks at a class's own parameters.
+    """
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(_words(self), printer.print_string)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[StringAttr]:
+        with parser.in_angle_brackets():
+            return [StringAttr(parse_enum(parser, Space, "a memory space").value)]
+
+    def verify(self) -> None:
+        for word in _words(self):
+            if word not in list(Space):
+                raise VerifyException(f"{word} is no memory space")
+
+
+def _words(attribute: ParametrizedAttribute) -> list[str]:
+    return [p.data for p in attribute.parameters if isinstance(p, StringAttr)]
+
+
+@irdl_attr_definition
+class PointerType(_SpaceText, TypeAttribute):
+    """A byte address in a memory space."""
+
+    name = "tik.ptr"
 
     memory: StringAttr
 
@@ -66,38 +94,21 @@ class _SpaceType(ParametrizedAttribute, TypeAttribute):
     def space(self) -> Space:
         return Space(self.memory.data)
 
-    def verify(self) -> None:
-        if self.memory.data not in list(Space):
-            raise VerifyException(f"{self.memory.data} is no memory space")
-
-    def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_string(self.memory.data)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> list[StringAttr]:
-        with parser.in_angle_brackets():
-            return [StringAttr(parse_enum(parser, Space, "a memory space").value)]
-
 
 @irdl_attr_definition
-class PointerType(_SpaceType):
-    """A byte address in a memory space."""
-
-    name = "tik.ptr"
-
-    def __init__(self, space: Space | StringAttr) -> None:
-        super().__init__(space)
-
-
-@irdl_attr_definition
-class BufferType(_SpaceType):
+class BufferType(_SpaceText, TypeAttribute):
     """The handle of a local buffer."""
 
     name = "tik.buffer"
 
+    memory: StringAttr
+
     def __init__(self, space: Space | StringAttr) -> None:
-        super().__init__(space)
+        super().__init__(space if isinstance(space, StringAttr) else StringAttr(space.value))
+
+    @property
+    def space(self) -> Space:
+        return Space(self.memory.data)
 
 
 class Comparison(StrEnum):

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from pypto.dialects import host, tik, tile
 from pypto.dialects.laws import BrokenLaw
-from pypto.dialects.locations import source_of
+from pypto.dialects.locations import nearest_source
 from pypto.dialects.tik_laws import STAGE_LAWS
 from pypto.dialects.tile_laws import TILE_LAWS
 from pypto.errors import CompileError
@@ -38,7 +38,7 @@ def verify_module(module: ModuleOp, what: str = "the module") -> None:
         raise CompileError(
             "INVALID_IR",
             f"{what} is not valid: {broken.op.name}: {broken}",
-            location=source_of(broken.op),
+            location=nearest_source(broken.op),
         ) from broken
 
 
