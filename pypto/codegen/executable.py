@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -63,6 +63,18 @@ def soc_name(module: ModuleOp) -> str:
     return name.data
 
 
+def _equal_extents(main: FuncOp) -> dict[tuple[int, int], tuple[int, int]]:
+    """(argument, axis) of an extent known at launch -> the one it must be equal to."""
+    pairs = main.attributes.get(host.EQUAL_EXTENTS, ArrayAttr([]))
+    assert isinstance(pairs, ArrayAttr)
+    equal = {}
+    for pair in pairs:
+        assert isinstance(pair, DenseArrayBase)
+        first, first_axis, second, second_axis = pair.get_values()
+        equal[int(second), int(second_axis)] = (int(first), int(first_axis))
+    return equal
+
+
 def _parameter_dtypes(main: FuncOp) -> dict[str, list[DType | None]]:
     """Element types of the buffers each kernel is launched with, by the first launch."""
     found: dict[str, list[DType | None]] = {}
@@ -104,10 +116,11 @@ class _Host:
         )
 
     def _inputs(self, main: FuncOp) -> list[int]:
+        equal = _equal_extents(main)
         for index, argument in enumerate(main.body.block.args):
             tensor = host.buffer_type(argument)
             shape = [
-                Dim(index, axis) if extent == host.DYNAMIC else extent
+                Dim(*equal.get((index, axis), (index, axis))) if extent == host.DYNAMIC else extent
                 for axis, extent in enumerate(tensor.shape)
             ]
             self._add(argument, host.argument_name(main, index), Role.INPUT, tuple(shape))
@@ -149,7 +162,7 @@ class _Host:
                     "NOT_HOST_LEVEL",
                     f"{op.name} cannot stand in @{host.MAIN} of a compiled module",
                     location=source_of(op),
-                    fix="run the pass lower-host first",
+                    fix="run the pass tile-kernels first",
                 )
 
     def _dim(self, op: host.DimOp) -> int | Dim:

@@ -52,6 +52,9 @@ I64 = IntegerAttr.constr(type=eq(i64))
 # Attributes of a module and of the arguments of a function.
 SOC = "pypto.soc"
 ARGUMENT_NAME = "pypto.name"
+# Attribute of @main: pairs of extents of arguments that a launch takes to be one number, each
+# ``array<i64: argument, axis, argument, axis>``; the first one counts.
+EQUAL_EXTENTS = "host.equal_extents"
 MAIN = "main"
 
 DYNAMIC = DYNAMIC_INDEX

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, StringAttr
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i64,
+)
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -45,6 +56,7 @@ class _Lowering:
         for old, new in zip(source.args, self.block.args, strict=True):
             new.location, new.name_hint = old.location, old.name_hint
         self.returned = self.returned_types()
+        self.extents = SharedExtents(source.args)
         self.count = 0
 
     def returned_types(self) -> dict[SSAValue, TensorType]:
@@ -72,6 +84,10 @@ class _Lowering:
         )
         function.location = self.main.location
         function.attributes |= self.main.attributes
+        if pairs := self.extents.pairs():
+            function.attributes[host.EQUAL_EXTENTS] = ArrayAttr(
+                DenseArrayBase.from_list(i64, pair) for pair in pairs
+            )
         parent = self.main.parent_block()
         assert parent is not None
         parent.insert_op_before(function, self.main)
@@ -112,6 +128,7 @@ class _Lowering:
         kernel = self.functions[op.callee.string_value()]
         inputs = [self.buffers[value] for value in op.arguments]
         types = [type_of(value) for value in op.arguments]
+        self.extents.unite(op.arguments, op.results)
         extents: dict[int, SSAValue] = {}
         for position in dynamic_positions(types):
             index, axis = position_source(types, position)
@@ -146,6 +163,45 @@ class _Lowering:
     def as_type(self, value: SSAValue) -> SSAValue:
         """The buffer of a returned value, under the type it is returned as."""
         return host.source_buffer(self.buffers[value])
+
+
+class SharedExtents:
+    """Which extents of the arguments of @main, known at launch, are one number.
+
+    Tensors of one call agree at axes equally far from the last.
+    """
+
+    def __init__(self, arguments: Sequence[SSAValue]) -> None:
+        # Extent of a value -> the extent of an argument it equals.
+        self.of: dict[tuple[SSAValue, int], tuple[int, int]] = {}
+        self.parent: dict[tuple[int, int], tuple[int, int]] = {}
+        for index, argument in enumerate(arguments):
+            for axis, extent in enumerate(type_of(argument).shape):
+                if extent == DYNAMIC:
+                    self.of[argument, axis] = self.parent[index, axis] = (index, axis)
+
+    def root(self, extent: tuple[int, int]) -> tuple[int, int]:
+        while self.parent[extent] != extent:
+            extent = self.parent[extent]
+        return extent
+
+    def unite(self, arguments: Sequence[SSAValue], results: Sequence[SSAValue]) -> None:
+        """Note what one call equates, and where the extents of its results come from."""
+        found: dict[int, tuple[int, int]] = {}
+        for value in (*arguments, *results):
+            shape = type_of(value).shape
+            for axis, extent in enumerate(shape):
+                if extent != DYNAMIC:
+                    continue
+                position = len(shape) - 1 - axis
+                own = self.of.setdefault((value, axis), found.get(position, (0, 0)))
+                first, second = sorted((self.root(found.setdefault(position, own)), self.root(own)))
+                self.parent[second] = first
+
+    def pairs(self) -> list[tuple[int, int, int, int]]:
+        """Each extent that equals an earlier one, behind that one."""
+        roots = {extent: self.root(extent) for extent in self.parent}
+        return [(*root, *extent) for extent, root in roots.items() if root != extent]
 
 
 def viewed(value: SSAValue) -> SSAValue:
