@@ -10,6 +10,12 @@ from pypto.target.memory import Space
 from pypto.target.soc import Soc
 
 
+# Instructions of the scalar unit per step of K, and per row of fractals loaded in it: what the
+# lowering emits, counted in programs.
+STEP_SCALARS = 40
+ROW_SCALARS = 8
+
+
 @dataclass(frozen=True)
 class MatmulProblem:
     """``batch`` products of (m x k) by (k x n); element size of the operands in bytes."""
@@ -74,12 +80,13 @@ def estimated_cycles(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc)
     loads = max(loads, (m + n) * k * size * shared // numbers.l2_bandwidth)
     extracts = m * k * size // numbers.l1_to_l0a + n * k * size // numbers.l1_to_l0b
     extracts += steps * numbers.load2d_latency
+    scalars = steps * (STEP_SCALARS + ROW_SCALARS * (m // 16 + schedule.k // 16))
     drain = numbers.fixpipe_head + m * max(5, problem.result_bytes * n // 118)
     fill = numbers.gm_latency_read + loads // packets + extracts // steps
     if schedule.slots == 1:
         wait = packets * numbers.gm_latency_read
         return waves * (cube + loads + extracts + drain + wait)
-    body = max(cube, loads, extracts)
+    body = max(cube, loads, extracts, scalars * numbers.scalar_issue)
     if schedule.result_slots == 1:
         return fill + waves * (body + drain)
     return fill + waves * max(body, drain) + drain
