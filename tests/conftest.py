@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,10 @@ import pytest
 
 FILECHECK = Path(__file__).parent / "filecheck"
 MARK = "// RUN:"
+
+
+def pytest_report_header() -> str:
+    return f"drawn cases: PYPTO_SEED={os.environ.get('PYPTO_SEED', '0')}"
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -122,9 +122,9 @@ def run_passes(
 
 
 def level_of(module: ModuleOp) -> str:
-    """The lowest level a module has reached."""
+    """The level of a module's kernels: ``tik`` once no operation on tiles is left."""
     dialects = {op.name.partition(".")[0] for op in module.walk()}
-    return next((level for level in reversed(LEVELS) if level in dialects), "tensor")
+    return next((level for level in ("tile", "tik") if level in dialects), "tensor")
 
 
 class LevelRecorder:
