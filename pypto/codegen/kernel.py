@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import StringAttr
@@ -172,7 +173,7 @@ class KernelEmission:
 
     def _load_parameter(self, register: Register, parameter: SSAValue) -> None:
         assert isinstance(parameter, BlockArgument)
-        self.builder.append("ldp", register, parameter.index)
+        self._append("ldp", register, parameter.index)
 
     # Operations.
 
@@ -192,9 +193,12 @@ class KernelEmission:
 
     def _at(self, op: Operation) -> None:
         location = source_of(op)
-        if location is not None:
-            self.location = location
-        self.builder.at(None if location is None else str(location))
+        self.location = location or self.location
+
+    def _append(self, mnemonic: str, *operands: Any, **named: Place) -> None:
+        """Appends a row with the source line of the current operation."""
+        self.builder.at(None if self.location is None else str(self.location))
+        self.builder.append(mnemonic, *operands, **named)
 
     def _emit(self, op: Operation) -> None:
         match op:
@@ -203,7 +207,7 @@ class KernelEmission:
             case scf.IfOp():
                 self._emit_branch(op)
             case func.ReturnOp():
-                self.builder.append("end")
+                self._append("end")
             case tik.AllocOp():
                 self._add_buffer(op)
             case _ if not self._needs_no_row(op):
@@ -236,34 +240,36 @@ class KernelEmission:
             match op:
                 case InstructionOp():
                     self.modes.require(self.modes.wanted(op))
-                    self.builder.append(op.row.mnemonic, **_fields(op, places))
+                    self._append(op.row.mnemonic, **_fields(op, places))
                 case tik.SetFlagOp() | tik.WaitFlagOp():
                     event = places[0] if places else op.event_id
                     assert not isinstance(event, SSAValue)
                     mnemonic = op.name.removeprefix("tik.")
-                    self.builder.append(mnemonic, op.source, op.target, event)
+                    self._append(mnemonic, op.source, op.target, event)
                 case tik.BarrierOp():
-                    self.builder.append("pipe_barrier", op.pipe)
-                case _:
+                    self._append("pipe_barrier", op.pipe)
+                case _ if op.results:
                     self._compute(op, self._define(op), places)
+                case _:
+                    raise self._not_a_row(op)
 
     def _compute(self, op: Operation, register: Register, places: Sequence[Place]) -> None:
         """Emit a scalar operation whose result goes to a register."""
         match op:
             case tik.SlotOp():
-                self.builder.append("mul", register, places[0], op.allocation.slot_bytes)
+                self._append("mul", register, places[0], op.allocation.slot_bytes)
                 if op.allocation.place:
-                    self.builder.append("add", register, register, op.allocation.place)
+                    self._append("add", register, register, op.allocation.place)
             case tik.OffsetOp():
-                self.builder.append("add", register, *places)
+                self._append("add", register, *places)
             case _ if (mnemonic := scalar_mnemonic(op)) is not None:
-                self.builder.append(mnemonic, register, *places)
+                self._append(mnemonic, register, *places)
             case _:
-                raise self._unsupported(f"{op.name} is no operation of the machine")
+                raise self._not_a_row(op)
 
     def _emit_mode(self, mnemonic: str, values: list[int | SSAValue]) -> None:
         with self._operands(values) as places:
-            self.builder.append(mnemonic, *places)
+            self._append(mnemonic, *places)
 
     # Loops and branches.
 
@@ -275,18 +281,18 @@ class KernelEmission:
         homes = [self.registers.define(argument) for argument in body.args]
         with self._operands([op.lb, *op.iter_args]) as places:
             for home, place in zip(homes, places, strict=True):
-                self.builder.append("mov", home, place)
+                self._append("mov", home, place)
         self._free(self.lives.start[op])
         before, again, behind = dict(self.modes.known), self._label(), self._label()
         if turns is None or turns <= 0:
             with self._operands([op.ub]) as places:
-                self.builder.append("bge", homes[0], *places, behind)
+                self._append("bge", homes[0], *places, behind)
         self.builder.label(again)
         self._emit_block(body, homes[1:])
         self._at(op)
         with self._operands([op.step, op.ub]) as (step, bound):
-            self.builder.append("add", homes[0], homes[0], step)
-            self.builder.append("blt", homes[0], bound, again)
+            self._append("add", homes[0], homes[0], step)
+            self._append("blt", homes[0], bound, again)
         self.builder.label(behind)
         self.modes.meet(before, self.modes.known)
         self.registers.release(body.args[0])
@@ -304,7 +310,7 @@ class KernelEmission:
         self._emit_block(op.true_region.block, homes)
         ends = [self.modes.known]
         if has_else:
-            self.builder.append("jmp", behind)
+            self._append("jmp", behind)
         self.builder.label(otherwise)
         self.modes.known = before
         if has_else:
@@ -322,7 +328,7 @@ class KernelEmission:
         name = arith.CMPI_COMPARISON_OPERATIONS[comparison.predicate.value.data]
         mnemonic, is_swapped = UNLESS[name]
         with self._operands(branch_operands(op)) as (a, b):
-            self.builder.append(mnemonic, *((b, a) if is_swapped else (a, b)), label)
+            self._append(mnemonic, *((b, a) if is_swapped else (a, b)), label)
 
     def _assign(self, homes: Sequence[Register], values: Sequence[SSAValue]) -> None:
         """Moves values into registers, all at once: no move destroys what another one reads."""
@@ -335,7 +341,7 @@ class KernelEmission:
         with self._operands(values) as places:
             moves = dict(zip(homes, places, strict=True))
             for home, place in parallel_moves(moves, take_spare):
-                self.builder.append("mov", home, place)
+                self._append("mov", home, place)
         for spare in spares:
             self.registers.give_back(spare)
 
@@ -357,6 +363,9 @@ class KernelEmission:
     def _label(self) -> str:
         self._labels += 1
         return f"L{self._labels}"
+
+    def _not_a_row(self, op: Operation) -> CompileError:
+        return self._unsupported(f"{op.name} is no operation of the machine")
 
     def _unsupported(self, message: str) -> CompileError:
         return CompileError(

@@ -50,9 +50,9 @@ def analyse(entry: Block, recomputed: frozenset[SSAValue] = frozenset()) -> Live
     for op in _in_order(entry):
         _fold(lives, op)
     _number(lives, entry, 0)
-    for op in _in_order(entry):
-        if any(result in recomputed for result in op.results):
-            continue
+    for op in reversed(list(_in_order(entry))):
+        if _makes_values(op) and not any(result in lives.last_use for result in op.results):
+            continue  # recomputed at its uses, known as a number, or dead
         for value, is_late in _uses(op):
             _use(lives, value, op, is_late)
     for value, position in lives.last_use.items():
@@ -90,6 +90,11 @@ def scalar_mnemonic(op: Operation) -> str | None:
     if isinstance(op, tik.CompareOp):
         return op.kind.data.value
     return SCALAR_OPERATIONS.get(type(op))
+
+
+def _makes_values(op: Operation) -> bool:
+    """Whether an operation does nothing but compute its results."""
+    return isinstance(op, tik.SlotOp | tik.OffsetOp) or scalar_mnemonic(op) is not None
 
 
 def _number(lives: Lives, block: Block, position: int) -> int:

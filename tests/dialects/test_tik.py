@@ -123,7 +123,7 @@ MISTAKES = [
     ("tik.vadd.f16 dst = %p, src0 = %p, src1 = 64", "field src1 is a pointer"),
     ("tik.vadd.f16 dst = %p, src0 = %p, src1 = %q, repeat = 256", "the machine takes 0..255"),
     ("tik.vadd.f16 dst = %p, src0 = %p, src1 = %q, repeat = %p", "operand is used with type index"),
-    ("tik.vadd.f16 dst = %p, src0 = %p, src1 = %q, repeat =", "Expected an operand"),
+    ("tik.vadd.f16 dst = %p, src0 = %p, src1 = %q, repeat = x", "Expected an operand"),
     ("tik.vadd.f8 dst = %p", "Operation tik.vadd.f8 is not registered"),
     ("tik.set_flag v -> v, 0", "no event from v to v"),
     ("tik.set_flag v -> all, 0", "no event from v to all"),
