@@ -15,13 +15,13 @@ from pypto.ops.references import erf_numpy
 from pypto.ops.value import Tensor
 from pypto.target.dtypes import FLOATS
 
-activation = functools.partial(composite, dtypes=FLOATS, numerics="f32")
+activation = functools.partial(composite, dtypes=FLOATS, numerics="f32", elementwise=True)
 
 _GELU_CUBE = 0.044715  # Hendrycks and Gimpel, Gaussian Error Linear Units, 2016
 _GELU_SCALE = math.sqrt(2.0 / math.pi)
 
 
-@composite(reference=lambda x: np.maximum(x, 0), dtypes=NUMBERS)
+@composite(reference=lambda x: np.maximum(x, 0), dtypes=NUMBERS, elementwise=True)
 def relu(x: Tensor) -> Tensor:
     """max(x, 0); NaN stays NaN."""
     return max_(x, 0)

@@ -44,19 +44,19 @@ def le(x: Scalar, y: Scalar) -> Tensor:
     ...
 
 
-@composite(reference=np.not_equal, dtypes=NUMBERS, aliases=("not_equal",))
+@composite(reference=np.not_equal, dtypes=NUMBERS, aliases=("not_equal",), elementwise=True)
 def ne(x: Scalar, y: Scalar) -> Tensor:
     """x != y as bool; true with NaN."""
     return not_(eq(x, y))
 
 
-@composite(reference=np.greater, dtypes=NUMBERS, aliases=("greater",))
+@composite(reference=np.greater, dtypes=NUMBERS, aliases=("greater",), elementwise=True)
 def gt(x: Scalar, y: Scalar) -> Tensor:
     """x > y as bool; false with NaN."""
     return lt(y, x)
 
 
-@composite(reference=np.greater_equal, dtypes=NUMBERS, aliases=("greater_equal",))
+@composite(reference=np.greater_equal, dtypes=NUMBERS, aliases=("greater_equal",), elementwise=True)
 def ge(x: Scalar, y: Scalar) -> Tensor:
     """x >= y as bool; false with NaN."""
     return le(y, x)
@@ -150,7 +150,7 @@ def logical_not(x: Tensor) -> Tensor:
     return not_(_truth(x))
 
 
-@composite(reference=np.isnan, dtypes=FLOATS)
+@composite(reference=np.isnan, dtypes=FLOATS, elementwise=True)
 def isnan(x: Tensor) -> Tensor:
     """Whether x is NaN, as bool."""
     return ne(x, x)

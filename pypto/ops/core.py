@@ -49,7 +49,13 @@ ErrorBound = float | Literal["moves", "recipe"] | Callable[..., Any]
 
 @dataclass(eq=False)
 class Operator(Generic[P, R]):
-    """One row of the catalogue; calling it applies it on the evaluator of its operands."""
+    """One row of the catalogue; calling it applies it on the evaluator of its operands.
+
+    ``promotes`` names the operands that are brought to one element type. ``adjust(*operand types,
+    **attributes)`` completes the normal form of attributes. Rows whose ``numerics`` is f32 compute
+    halves in f32 and round once. ``elementwise`` rows also take Python numbers alone; ``dynamic``
+    rows take extents known at launch only.
+    """
 
     name: str
     body: Callable[..., Any]
@@ -228,17 +234,17 @@ class Operator(Generic[P, R]):
 
     def fold(self, operands: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
         """The result of Python numbers only, a Python number: ``pypto.sqrt(x.shape[-1])``."""
-        if not self.is_primitive:
-            return self.body(*operands, **attributes)
         if not self.elementwise:
             raise self._refuse(f"needs a tensor, not {kinds.describe(operands[0])}")
-        normal = self.normalise((), attributes)
+        normal = self.normalise(operands, attributes)
+        if not self.is_primitive:
+            return self.body(*operands, **normal)
         with np.errstate(all="ignore"):
             return np.asarray(self.reference(*map(np.asarray, operands), **normal)).item()
 
     def _is_static(self, operands: tuple[Any, ...]) -> bool:
         given = [operand for operand in operands if operand is not None]
-        return bool(given) and all(isinstance(o, (bool, int, float, np.number)) for o in given)
+        return bool(given) and all(isinstance(o, (bool, int, float, np.generic)) for o in given)
 
     def _promoted(self, evaluator: Evaluator, operands: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self.promotes:
@@ -267,32 +273,34 @@ class Operator(Generic[P, R]):
 
     def _check(self, operands: tuple[Any, ...]) -> None:
         pairs = list(zip(self.operands, operands, strict=True))
-        for p, operand in pairs:
-            if operand is None and not p.kind.is_optional:
-                raise self._refuse(f"needs the argument {p.name!r}")
-            if isinstance(operand, (bool, int, float)) and not p.kind.takes_numbers:
-                raise self._refuse(f"needs a tensor for {p.name!r}, not {operand!r}")
-            if isinstance(operand, tuple) != (p.kind is Kind.TENSORS):
-                expected = "a list of tensors" if p.kind is Kind.TENSORS else "one tensor"
-                raise self._refuse(f"needs {expected} for {p.name!r}")
-            for tensor in tensors_of((operand,)):
-                checked = p.name in self.promotes or not self.promotes
-                if checked and tensor.dtype not in self.dtypes:
-                    raise CompileError(
-                        "DTYPE_MISMATCH",
-                        f"{p.name} is {tensor.dtype}; supported: "
-                        + ", ".join(map(str, self.dtypes)),
-                        fix=f"convert it, e.g. .cast(pypto.{self.dtypes[-1].public_name})",
-                    )
-                if self.is_primitive and not self.dynamic and not tensor.is_static:
-                    raise CompileError(
-                        "DYNAMIC_SHAPE",
-                        f"{p.name} is {tensor}: dynamic extents are not supported here",
-                        fix="give the shape in the annotation, or call with arrays",
-                    )
-
+        for parameter, operand in pairs:
+            self._check_operand(parameter, operand)
         if self.promotes:
             self._check_promoted([o for p, o in pairs if p.name in self.promotes])
+
+    def _check_operand(self, p: Parameter, operand: Any) -> None:
+        if operand is None and not p.kind.is_optional:
+            raise self._refuse(f"needs the argument {p.name!r}")
+        if isinstance(operand, (bool, int, float)) and not p.kind.takes_numbers:
+            raise self._refuse(f"needs a tensor for {p.name!r}, not {operand!r}")
+        if isinstance(operand, tuple) != (p.kind is Kind.TENSORS):
+            expected = "a list of tensors" if p.kind is Kind.TENSORS else "one tensor"
+            raise self._refuse(f"needs {expected} for {p.name!r}")
+        for tensor in tensors_of((operand,)):
+            checked = p.name in self.promotes or not self.promotes
+            if checked and tensor.dtype not in self.dtypes:
+                supported = ", ".join(map(str, self.dtypes))
+                raise CompileError(
+                    "DTYPE_MISMATCH",
+                    f"{p.name} is {tensor.dtype}; supported: {supported}",
+                    fix=f"convert it, e.g. .cast(pypto.{self.dtypes[-1].public_name})",
+                )
+            if self.is_primitive and not self.dynamic and not tensor.is_static:
+                raise CompileError(
+                    "DYNAMIC_SHAPE",
+                    f"{p.name} is {tensor}: dynamic extents are not supported here",
+                    fix="give the shape in the annotation, or call with arrays",
+                )
 
     def _check_promoted(self, operands: list[Any]) -> None:
         """Operands that are promoted together have one element type, numbers its form."""

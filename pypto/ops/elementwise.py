@@ -161,19 +161,19 @@ def cast(x: Tensor, dtype: DType, round: str | None = None) -> Tensor:
     ...
 
 
-@composite(reference=np.negative, dtypes=NUMBERS, aliases=("negative",))
+@composite(reference=np.negative, dtypes=NUMBERS, aliases=("negative",), elementwise=True)
 def neg(x: Tensor) -> Tensor:
     """-x, with -0.0 for 0.0; integers wrap."""
     return x * -1
 
 
-@composite(reference=np.square, dtypes=NUMBERS)
+@composite(reference=np.square, dtypes=NUMBERS, elementwise=True)
 def square(x: Tensor) -> Tensor:
     """x * x; integers wrap."""
     return x * x
 
 
-@composite(reference=np.sign, dtypes=NUMBERS)
+@composite(reference=np.sign, dtypes=NUMBERS, elementwise=True)
 def sign(x: Tensor) -> Tensor:
     """-1, 0 or 1 by the sign of x; NaN stays NaN."""
     from pypto.ops.comparison import select
@@ -186,7 +186,7 @@ def _clip_numpy(x: np.ndarray, min: Any, max: Any) -> np.ndarray:
     return lower if max is None else np.minimum(lower, max)
 
 
-@composite(reference=_clip_numpy, dtypes=NUMBERS, aliases=("clamp",))
+@composite(reference=_clip_numpy, dtypes=NUMBERS, aliases=("clamp",), elementwise=True)
 def clip(x: Tensor, min: Scalar | None = None, max: Scalar | None = None) -> Tensor:
     """min(max(x, min), max); either bound may be left out, NaN stays NaN."""
     y = x if min is None else max_(x, min)

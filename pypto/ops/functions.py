@@ -169,13 +169,13 @@ def pow_(x: Scalar, y: Scalar) -> Tensor:
     ...
 
 
-@composite(reference=np.reciprocal, dtypes=FLOATS)
+@composite(reference=np.reciprocal, dtypes=FLOATS, elementwise=True)
 def reciprocal(x: Tensor) -> Tensor:
     """1 / x."""
     return 1.0 / x
 
 
-@composite(reference=lambda x: 1 / np.sqrt(x), dtypes=FLOATS, numerics="f32")
+@composite(reference=lambda x: 1 / np.sqrt(x), dtypes=FLOATS, numerics="f32", elementwise=True)
 def rsqrt(x: Tensor) -> Tensor:
     """1 / sqrt(x); inf at 0, NaN below."""
     return 1.0 / sqrt(x)
