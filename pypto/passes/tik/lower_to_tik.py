@@ -33,10 +33,12 @@ from pypto.passes.tik import lowering_spread as spread
 from pypto.passes.tik import lowering_transfer as transfer
 from pypto.passes.tik.carried_tiles import InPlace, is_stored, whole_repeat_tiles
 from pypto.passes.tik.kernels import kernels_at, mark_stage
-from pypto.passes.tik.lowering_elementwise import ELEMENTWISE, Call
+from pypto.passes.tik.lowering_elementwise import BINARY, ELEMENTWISE, Call
 from pypto.passes.tik.lowering_reduce import reduce
+from pypto.passes.tik.lowering_repeated import Repeated, on_all_rows, repeated
 from pypto.passes.tik.lowering_state import Lowering, Tile
 from pypto.target.dtypes import F32
+from pypto.target.instructions import BY_MNEMONIC
 from pypto.target.layouts import EDGE
 from pypto.target.memory import Space
 
@@ -82,6 +84,7 @@ class _KernelLowering:
         self.tiles: dict[SSAValue, Tile] = {}
         self.packets: dict[SSAValue, matrix.Packet] = {}
         self.factors: dict[SSAValue, matrix.Factor] = {}
+        self.repeats: dict[SSAValue, Repeated] = {}
         self.targets: dict[SSAValue, Tile] = {}
         self.whole = whole_repeat_tiles(kernel)
 
@@ -332,13 +335,47 @@ class _KernelLowering:
         name = op.operator.data
         if name not in ELEMENTWISE:
             raise self.state.unsupported(f"the operator {name}", "decompose it first")
+        if any(x in self.repeats for x in op.arguments):
+            self.lower_repeated(op)
+            return
         inputs = tuple(self.tiles[x] if isinstance(x, SSAValue) else x for x in op.inputs)
         made = self.inherit(op.result, self.tiles[op.arguments[0]])
         rounding = "rint" if op.rounding is None else op.rounding.data
         ELEMENTWISE[name](Call(self.state, name, inputs, made, rounding))
         self.tiles[op.result] = made
 
+    def lower_repeated(self, op: tile.ApplyOp) -> None:
+        """Arithmetic with a row, column or element that is not written out to the full tile."""
+        first, second = op.arguments
+        field, other = ("src0", "src1") if first in self.repeats else ("src1", "src0")
+        small, large = (first, second) if first in self.repeats else (second, first)
+        made = self.inherit(op.result, self.tiles[large])
+        mnemonic = f"{BINARY[op.operator.data]}.{made.dtype}"
+        operand, others = self.repeats[small], {other: self.tiles[large]}
+        on_all_rows(self.state, mnemonic, made, field, operand, others)
+        self.tiles[op.result] = made
+
+    def is_absorbed(self, op: tile.BroadcastOp) -> bool:
+        """Whether all that reads a broadcast can read the small tile instead."""
+        if isinstance(op.source, BlockArgument):
+            return False  # it may have its next value by then
+        if tile.tile_type(op.source).shape == op.tile.shape:
+            return False
+        name = tile.tile_type(op.source).dtype.name
+        for use in op.result.uses:
+            user = use.operation
+            if not isinstance(user, tile.ApplyOp) or len(user.arguments) != 2:
+                return False
+            mnemonic = f"{BINARY.get(user.operator.data)}.{name}"
+            other = user.arguments[1 - use.index]
+            if mnemonic not in BY_MNEMONIC or other is op.result or other in self.repeats:
+                return False
+        return True
+
     def lower_broadcast(self, op: tile.BroadcastOp) -> None:
+        if self.is_absorbed(op):
+            self.repeats[op.result] = repeated(self.state, self.tiles[op.source])
+            return
         made = self.new_tile(op.result, *self.valid(op))
         spread.broadcast(self.state, self.tiles[op.source], made)
         self.tiles[op.result] = made

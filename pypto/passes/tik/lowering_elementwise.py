@@ -197,11 +197,18 @@ def exclusive_or(call: Call) -> None:
     )
 
 
+# Arithmetic on two tiles: one instruction.
+BINARY: dict[str, str] = {
+    "add": "vadd",
+    "sub": "vsub",
+    "mul": "vmul",
+    "div": "vdiv",
+    "max": "vmax",
+    "min": "vmin",
+}
+
 ELEMENTWISE: dict[str, Callable[[Call], None]] = {
-    "add": partial(commutative, name="vadd"),
-    "mul": partial(commutative, name="vmul"),
-    "max": partial(commutative, name="vmax"),
-    "min": partial(commutative, name="vmin"),
+    **{name: partial(commutative, name=BINARY[name]) for name in ("add", "mul", "max", "min")},
     "sub": subtract,
     "div": partial(binary, name="vdiv"),
     "exp": partial(unary, name="vexp"),

@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from pypto.dialects.emitter import Index
 from pypto.passes.tik.lane_masks import first_lanes
 from pypto.passes.tik.lowering_ramp import ramp
-from pypto.passes.tik.lowering_spread import column_chunks
+from pypto.passes.tik.lowering_repeated import column_chunks, is_steppable
 from pypto.passes.tik.lowering_state import MAX_REPEATS, Lowering, Tile, lanes_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I32, DType
@@ -20,7 +20,6 @@ from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
 JOIN = {"sum": "vadd", "max": "vmax", "min": "vmin"}
 WITHIN_REPEAT = {"sum": "vcadd", "max": "vcmax", "min": "vcmin"}
-MAX_STRIDE = 255  # blocks between repeats of a binary instruction
 
 
 def identity(kind: str, dtype: DType) -> int | float:
@@ -65,7 +64,7 @@ def reduce_columns(state: Lowering, kind: str, source: Tile, out: Tile) -> None:
         pitch = block_pitch(state, source)
         join_lanes(state, kind, source.pointer, pitch, source, out, mask)
         return
-    if rows > 1 and is_foldable(state, source) and ceil_div(columns, lanes) < rows:
+    if rows > 1 and is_steppable(state, source) and ceil_div(columns, lanes) < rows:
         folded = fold_all_rows(state, kind, source)
     else:
         folded = state.temporary("folded", rows * REPEAT_BYTES)
@@ -80,12 +79,6 @@ def reduce_columns(state: Lowering, kind: str, source: Tile, out: Tile) -> None:
         join_lanes(state, kind, folded, stride, source, out, {})
     else:
         join_integer_lanes(state, kind, folded, source, out)
-
-
-def is_foldable(state: Lowering, source: Tile) -> bool:
-    """Whether a binary instruction can step from row to row."""
-    pitch = round_up(source.type.shape[1], state.granule) * source.size
-    return pitch <= MAX_STRIDE * BLOCK_BYTES
 
 
 def block_pitch(state: Lowering, tile: Tile) -> Index:
@@ -251,7 +244,7 @@ def reduce_rows(state: Lowering, kind: str, source: Tile, out: Tile) -> None:
     state.copy_elements(out.pointer, source.pointer, source.pitch, source.dtype)
     row_bytes = emit.mul(source.pitch, source.size)
     chunks = ceil_div(columns, lanes_of(source.dtype))
-    if is_foldable(state, source) and chunks < rows:
+    if is_steppable(state, source) and chunks < rows:
         second = state.at(source.pointer, row_bytes)
         pitch = block_pitch(state, source)
         for first, count in ordered_pieces(state, emit.sub(source.rows, 1), rows - 1):

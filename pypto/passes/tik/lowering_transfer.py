@@ -10,9 +10,9 @@ from pypto.dialects.emitter import Index
 from pypto.dialects.tile_types import TileType
 from pypto.passes.tik.lowering_bits import compare_bits
 from pypto.passes.tik.lowering_cast import choose_ones, step
-from pypto.passes.tik.lowering_spread import element_blocks
+from pypto.passes.tik.lowering_repeated import element_blocks
 from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile
-from pypto.target.dtypes import F16, I1, U8
+from pypto.target.dtypes import F16, U8
 from pypto.target.memory import BLOCK_BYTES, Space
 
 MAX_BURSTS = 4095
@@ -196,7 +196,3 @@ def store_bits(
     bytes = replace(source, type=type, pointer=state.acquire(buffer), buffer=buffer)
     step(state, halves, bytes, "rint")
     store(state, bytes, target, offset, stride)
-
-
-def is_bits(tile: Tile) -> bool:
-    return tile.dtype == I1

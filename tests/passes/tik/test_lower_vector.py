@@ -113,6 +113,53 @@ def test_broadcasts(
     np.testing.assert_array_equal(got, np.broadcast_to(x, large))
 
 
+@pytest.mark.parametrize("name", ["f16", "f32", "i32"])
+@pytest.mark.parametrize("small", [(1, 1), (1, 40), (7, 1)])
+@pytest.mark.parametrize("large", [(7, 40), (7, 300), (300, 40), (3, 4000)])
+@pytest.mark.parametrize("left", [False, True])
+def test_arithmetic_with_a_row_or_column(
+    small: tuple[int, int], large: tuple[int, int], name: str, left: bool
+) -> None:
+    shape = tuple(1 if s == 1 else n for s, n in zip(small, large, strict=True))
+    x, y = values(name, *shape), values(name, *large)
+
+    def compute(kernel: TileKernel, a, b):
+        many = kernel.broadcast(a, large, tile.valid_shape(b))
+        return kernel.apply("sub", many, b) if left else kernel.apply("sub", b, many)
+
+    got = one_tile(compute, [x, y], large, name, dynamic=True)
+    np.testing.assert_array_equal(got, x - y if left else y - x)
+
+
+def test_two_small_tiles_and_a_broadcast_with_other_readers() -> None:
+    x, y = values("f32", 1, 40), values("f32", 7, 1)
+
+    def compute(kernel: TileKernel, a, b):
+        rows, columns = (kernel.broadcast(t, (7, 40), (7, 40)) for t in (a, b))
+        total = kernel.apply("add", rows, columns)
+        return kernel.apply("mul", total, kernel.apply("exp", columns))
+
+    got = one_tile(compute, [x, y], (7, 40), "f32")
+    np.testing.assert_array_equal(got, (x + y) * np.exp(y.astype(np.float64)).astype(np.float32))
+
+
+def test_a_carried_row_is_read_before_its_next_value() -> None:
+    x = values("f32", 6, 40)
+
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        emit = kernel.emit
+        start = kernel.full(1.0, (1, 40), (1, 40), "f32")
+        with emit.for_(0, 3, [start]) as loop:
+            place = emit.mul(loop.index, 80)
+            a = kernel.load(handles[0], (2, 40), (2, 40), place, 40)
+            many = kernel.broadcast(loop.args[0], (2, 40), (2, 40))
+            loop.yield_(kernel.apply("add", loop.args[0], 1.0))
+            kernel.store(kernel.apply("mul", a, many), handles[1], place, 40)
+
+    got = outcome(TileKernel(body, slots=2), [x], (6, 40), np.float32)
+    np.testing.assert_array_equal(got, x * np.repeat([1, 2, 3], 2)[:, None].astype(np.float32))
+
+
 REDUCE = {"sum": np.sum, "max": np.max, "min": np.min}
 
 
