@@ -203,9 +203,7 @@ def load2d(row: Instruction) -> str:
 
 
 def load2d_transpose(row: Instruction) -> str:
-    return (
-        f"moves.load2d_transpose(f, {base(Space.L1)}, {base(row.spaces()[0])}, {bits_kind(row)})"
-    )
+    return f"moves.load2d_transpose(f, {base(Space.L1)}, {base(row.spaces()[0])}, {bits_kind(row)})"
 
 
 def mad(row: Instruction) -> str:

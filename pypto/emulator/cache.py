@@ -1,22 +1,18 @@
-"""The folder in which compiled machine code outlives a process, keyed by everything it depends on.
+"""The folder in which compiled machine code outlives a process, keyed by all it depends on.
 
-numba checks only the file of a function when it looks for old code, not the files that file
-imports. So the folder's name is a hash of all sources of ``target`` and ``emulator``, the library
-versions and the host's CPU: whatever changes, old code is never found.
+The folder's name is a hash of all sources of ``target`` and ``emulator``, the versions of the
+libraries that compile and the host's CPU: whatever changes, old code is never found.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 
 PACKAGE = Path(__file__).parents[1]
 SOURCE_FOLDERS = (PACKAGE / "target", PACKAGE / "emulator")
@@ -34,26 +30,34 @@ def cache_root() -> Path:
 
 
 def source_key() -> str:
-    """A hash of the sources, library versions and CPU that generated code depends on."""
+    """A hash of the sources, library versions and CPU that compiled code depends on."""
+    import llvmlite
     import llvmlite.binding
-    import numba
-    import numpy
 
     digest = hashlib.sha256()
     for folder in SOURCE_FOLDERS:
         for path in sorted(folder.rglob("*.py")):
             digest.update(str(path.relative_to(PACKAGE)).encode())
             digest.update(path.read_bytes())
+    settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
     facts = (
         sys.version,
-        numba.__version__,
-        numpy.__version__,
-        numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name(),
-        numba.config.CPU_FEATURES or llvmlite.binding.get_host_cpu_features().flatten(),
-        numba.config.OPT,
+        _numba_version(),
+        llvmlite.__version__,
+        llvmlite.binding.get_host_cpu_name(),
+        llvmlite.binding.get_host_cpu_features().flatten(),
+        sorted(settings.items()),
     )
     digest.update(repr(facts).encode())
     return digest.hexdigest()[:16]
+
+
+def _numba_version() -> str:
+    """The text of numba's version file: importing numba would take longer than all the rest."""
+    spec = importlib.util.find_spec("numba")
+    if spec is None or spec.origin is None:
+        return ""
+    return (Path(spec.origin).parent / "_version.py").read_text()
 
 
 @cache
@@ -66,36 +70,3 @@ def cache_folder() -> Path:
         for stale in others[KEPT_FOLDERS:]:
             shutil.rmtree(stale, ignore_errors=True)
     return folder
-
-
-@contextlib.contextmanager
-def compiled_code_in_cache() -> Iterator[None]:
-    """Functions that numba decorates inside keep their machine code in ``cache_folder``."""
-    import numba
-
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder() / "code")
-    try:
-        yield
-    finally:
-        numba.config.CACHE_DIR = before
-
-
-def generated_module(name: str, text: str) -> ModuleType:
-    """Import ``text`` as a module from a real file: numba caches nothing else."""
-    folder = cache_folder() / "generated"
-    path = folder / f"{name}.py"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = folder / f"{name}.{os.getpid()}.draft"
-        draft.write_text(text)
-        draft.replace(path)
-    full_name = f"pypto_generated.{name}"
-    spec = importlib.util.spec_from_file_location(full_name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot import {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[full_name] = module
-    with compiled_code_in_cache():
-        spec.loader.exec_module(module)
-    return module

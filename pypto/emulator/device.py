@@ -7,15 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pypto.emulator.memory_system import (
-    HBM_FREE,
-    HBM_READ_BYTES,
-    HBM_WRITE_BYTES,
-    L2_FREE,
-    SECTOR_BYTES,
-    SERVERS,
-)
 from pypto.emulator.placement import POISON
+from pypto.emulator.state import SECTOR_BYTES, Server
 from pypto.target.memory import CoreKind
 from pypto.target.soc import Soc
 
@@ -41,7 +34,7 @@ class Device:
         return cls(
             soc,
             np.full(size if functional else 0, POISON, np.uint8),
-            np.zeros(SERVERS, np.int64),
+            np.zeros(len(Server), np.int64),
             np.zeros(sectors, np.int64),
             np.zeros(sectors, np.uint8),
             np.zeros(soc.l2_bytes // SECTOR_BYTES, np.int32),
@@ -49,13 +42,14 @@ class Device:
 
     def hbm_bytes(self) -> tuple[int, int]:
         """Bytes read from and written to HBM since the device was made."""
-        return int(self.servers[HBM_READ_BYTES]), int(self.servers[HBM_WRITE_BYTES])
+        read, written = self.servers[Server.HBM_READ_BYTES], self.servers[Server.HBM_WRITE_BYTES]
+        return int(read), int(written)
 
     def parts(self, core: CoreKind, cores: int) -> dict[str, Any]:
         """The memory system at the start of a launch, all servers free."""
         soc = self.soc
-        self.servers[L2_FREE] = 0
-        self.servers[HBM_FREE] = 0
+        self.servers[Server.L2_FREE] = 0
+        self.servers[Server.HBM_FREE] = 0
         vector = core is CoreKind.VECTOR
         return {
             "servers": self.servers,

@@ -143,9 +143,7 @@ def deadlock_error(program: Program, machine: Machine) -> DeviceError:
     )
 
 
-def _waits_of_core(
-    program: Program, machine: Machine, core: int
-) -> list[tuple[int, str]]:
+def _waits_of_core(program: Program, machine: Machine, core: int) -> list[tuple[int, str]]:
     """(row, sentence) for every unit of a core that cannot go on, flags first."""
     status = ScalarStatus(int(machine.scalar_status[core]))
     flags: list[tuple[int, str]] = []

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
 from pypto.emulator import diagnosis
-from pypto.emulator.cache import compiled_code_in_cache
 from pypto.emulator.device import Device
 from pypto.emulator.placement import POISON
-from pypto.emulator.prepare import prepare
+from pypto.emulator.prepare import prepare, run_slice
 from pypto.emulator.profile import LaunchProfile
 from pypto.emulator.state import (
     MEMORY_LIMITS,
@@ -23,6 +23,7 @@ from pypto.emulator.state import (
     Counter,
     Machine,
     Outcome,
+    first_event,
     grown,
     moving_parts,
     words_of,
@@ -34,10 +35,9 @@ from pypto.target.program import Program
 from pypto.target.rows import BLOCK_COUNT_REGISTER, BLOCK_INDEX_REGISTER, OPCODE_COLUMN
 from pypto.target.soc import Soc
 
-with compiled_code_in_cache():
-    from pypto.emulator import engine
-
-SLICE_EVENTS = 2_000_000
+# Events per call of the engine: as many as take about so long, so that Ctrl-C is heard.
+FIRST_SLICE = 10_000
+SLICE_SECONDS = 0.1
 FLIGHTS = 4096
 LOG_ROWS = 65_536
 SCRATCH_BYTES = 2**20
@@ -126,8 +126,13 @@ def _serve(
     pieces: list[np.ndarray] = []
     words = words_of(machine)
     counters = machine.counters
+    step = run_slice()
+    events = FIRST_SLICE
     while True:
-        outcome = Outcome(engine.run_slice(words.ctypes.data, SLICE_EVENTS))
+        started = perf_counter()
+        outcome = Outcome(step(words.ctypes.data, events))
+        quick = perf_counter() - started < SLICE_SECONDS
+        events = 2 * events if quick else max(1, events // 2)
         if outcome is Outcome.FAULT:
             raise diagnosis.fault_error(program, soc, machine)
         if outcome is Outcome.CYCLE_LIMIT:
@@ -175,7 +180,7 @@ def _start(machine: Machine, grid: int) -> None:
     for name, value in START_MODES.items():
         machine.modes[:, STATE_REGISTERS.index(name)] = value
     for core in range(grid):
-        machine.heap_keys[core] = engine.first_event(core)
+        machine.heap_keys[core] = first_event(core)
     machine.counters[Counter.HEAP] = grid
 
 

@@ -1,30 +1,23 @@
-"""Compiles what a program needs: costs and footprints per family, bodies per opcode.
+"""Brings a program's code into memory: time and footprint per family, effects per opcode.
 
-Every piece is a small generated module in the cache folder with C functions, which the engine
-calls through addresses in its tables. So the engine never changes with the instruction table, and
-a process loads what an earlier one compiled.
+The engine calls them through addresses in its tables, so it is the same code whatever the
+instruction table holds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
-from types import ModuleType
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 
-from pypto.emulator.cache import generated_module
+from pypto.emulator.native import callable_at, function_address
 from pypto.emulator.tables import Action, tables
-from pypto.emulator.templates import body_text, family_text
 from pypto.target.instruction import Family, Instruction
 from pypto.target.instructions import INSTRUCTIONS, OPCODES
 
-compile_counts = {"hits": 0, "misses": 0}
-
-
-def address(function: Any) -> int:
-    """The address of a compiled C function; counts whether it came from the cache."""
-    compile_counts["hits" if function.cache_hits else "misses"] += 1
-    return function.address
+MEASURE_ARGUMENTS = 5
+BODY_ARGUMENTS = 2
+ENGINE_ARGUMENTS = 2
 
 
 @cache
@@ -34,13 +27,9 @@ def families() -> dict[str, Family]:
 
 
 @cache
-def _rows() -> dict[int, Instruction]:
+def rows() -> dict[int, Instruction]:
+    """Every row of the instruction table by opcode."""
     return {OPCODES[row.mnemonic]: row for row in INSTRUCTIONS}
-
-
-@cache
-def _family_module(name: str) -> ModuleType:
-    return generated_module(f"family_{name}", family_text(families()[name]))
 
 
 def prepare(opcodes: Iterable[int], functional: bool) -> None:
@@ -49,11 +38,49 @@ def prepare(opcodes: Iterable[int], functional: bool) -> None:
     for opcode in set(opcodes):
         if made.action[opcode] != Action.DATA:
             continue
-        row = _rows()[opcode]
-        if made.cost[opcode] == 0:
-            module = _family_module(row.family.name)
-            made.cost[opcode] = address(module.cost)
-            made.footprint[opcode] = address(module.footprint)
+        row = rows()[opcode]
+        if made.measure[opcode] == 0:
+            made.measure[opcode] = _measure(row.family.name)
         if functional and made.body[opcode] == 0:
-            name = row.mnemonic.replace(".", "_")
-            made.body[opcode] = address(generated_module(f"body_{name}", body_text(row)).body)
+            made.body[opcode] = function_address(
+                f"body_{row.mnemonic}", partial(_body_function, row), BODY_ARGUMENTS
+            )
+
+
+@cache
+def run_slice() -> Callable[..., int]:
+    """The engine: ``run_slice(address of the machine's words, events)`` gives an Outcome."""
+    return callable_at(
+        function_address("engine", _engine_function, ENGINE_ARGUMENTS), ENGINE_ARGUMENTS
+    )
+
+
+@cache
+def _measure(family: str) -> int:
+    make = partial(_measure_function, families()[family])
+    return function_address(f"family_{family}", make, MEASURE_ARGUMENTS)
+
+
+def _engine_function() -> Any:
+    from pypto.emulator.compiled.engine import run_slice
+
+    return run_slice
+
+
+def _measure_function(family: Family) -> Any:
+    from pypto.emulator.templates import family_text
+
+    return _names(family_text(family))["measure"]
+
+
+def _body_function(row: Instruction) -> Any:
+    from pypto.emulator.templates import body_text
+
+    return _names(body_text(row))["body"]
+
+
+def _names(text: str) -> dict[str, Any]:
+    """What a module text defines."""
+    names: dict[str, Any] = {"__name__": "pypto.emulator.generated"}
+    exec(compile(text, "<generated>", "exec"), names)
+    return names

@@ -91,13 +91,13 @@ class Profile:
         return max((launch.cores for launch in self.launches), default=0)
 
     def pipes(self) -> dict[str, PipeProfile]:
-        """Every pipe that ran an instruction, summed over the cores of the launches that used it."""
+        """Every pipe that ran an instruction, summed over the launches that used it."""
         found: dict[str, PipeProfile] = {}
         for i, pipe in enumerate(WORKING_PIPES):
             users = [one for one in self.launches if one.pipe_instructions[:, i].sum() > 0]
             if not users:
                 continue
-            stalls = sum(one.stalls[:, i].sum(axis=0) for one in users)
+            stalls = np.sum([one.stalls[:, i].sum(axis=0) for one in users], axis=0)
             named = {k: int(n) for k, n in zip(STALL_KINDS, stalls, strict=True) if n > 0}
             busy = sum(int(one.busy[:, i].sum()) for one in users)
             cycles = sum(one.cycles * one.cores for one in users)

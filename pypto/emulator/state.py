@@ -36,6 +36,24 @@ STALLS = len(STALL_KINDS)
 STATES = len(STATE_REGISTERS)
 
 
+ACTOR_BITS = 10  # of an event's key: the unit
+PHASE_BITS = 2
+
+
+class Phase(IntEnum):
+    """Kinds of events, in the order in which they are served at one time."""
+
+    EFFECT = 0  # an instruction has ended
+    FLAG = 1  # a set takes effect
+    PIPE = 2  # a pipe looks at its queue
+    SCALAR = 3  # a scalar unit goes on
+
+
+def first_event(core: int) -> int:
+    """The key of the event that starts the scalar unit of a core at cycle 0."""
+    return (Phase.SCALAR << ACTOR_BITS) | (core * UNITS_PER_CORE)
+
+
 class Counter(IntEnum):
     """Positions in ``Machine.counters``."""
 
@@ -48,6 +66,16 @@ class Counter(IntEnum):
     EVENTS = 6  # events served
     LOG = 7  # rows in the log
     NOW = 8  # time of the last event
+
+
+class Server(IntEnum):
+    """Positions in ``Machine.servers``; times are in 1/TICKS cycles."""
+
+    L2_FREE = 0
+    HBM_FREE = 1
+    FILLS = 2  # sectors brought into L2 so far
+    HBM_READ_BYTES = 3
+    HBM_WRITE_BYTES = 4
 
 
 class ScalarStatus(IntEnum):
@@ -125,8 +153,7 @@ class Machine(NamedTuple):
     gm_write: Words
     facts: Words
     body: Words
-    cost: Words
-    footprint: Words
+    measure: Words
     # The event loop.
     counters: Words  # [Counter]
     fault: Words  # [6]
@@ -160,8 +187,7 @@ class Machine(NamedTuple):
     flight_row: Words  # the next free record while free
     flight_fields: Words  # [flights, OPERAND_LIMIT]
     # Scratch of calls, and the log.
-    accesses: Words  # [addresses, ACCESS_WORDS]
-    costs: Words  # [4]
+    measured: Words  # COSTS numbers, then ACCESS_WORDS per address
     log: Words  # [log rows, LOG_WIDTH]
     log_room: int
     # The memory system, see memory_system; L2 stays warm between launches.
@@ -178,6 +204,9 @@ class Machine(NamedTuple):
     hbm_read_rate: int
     hbm_mixed_rate: int  # while it also writes
 
+
+TICKS = 4096  # so that server times of more than one byte per cycle stay exact
+SECTOR_BYTES = 128  # the smallest request to GM [V] and the unit in which L2 fills
 
 # Columns of the log; resolved fields follow.
 LOG_COLUMNS = (
@@ -198,6 +227,7 @@ LOG_WIDTH = LOG_FIELDS + OPERAND_LIMIT
 MEMORY_SCRATCH = len(SPACES)
 MEMORY_LIMITS = MEMORY_SCRATCH + 1
 MEMORY_TABLE_WIDTH = MEMORY_LIMITS + len(SPACES)
+COSTS = 4  # occupancy, latency, bytes and bursts to or from GM
 ACCESS_WORDS = len(Access._fields)
 MOST_ADDRESSES = 8
 
@@ -241,8 +271,7 @@ def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[st
         "entry_fields": zeros(entries, OPERAND_LIMIT),
         "flight_row": np.arange(1, flights + 1, dtype=np.int64),
         "flight_fields": zeros(flights, OPERAND_LIMIT),
-        "accesses": zeros(MOST_ADDRESSES, ACCESS_WORDS),
-        "costs": zeros(4),
+        "measured": zeros(COSTS + MOST_ADDRESSES * ACCESS_WORDS),
         "log": zeros(log_rows, LOG_WIDTH),
     }
 

@@ -38,7 +38,7 @@ class Tables(NamedTuple):
 
     ``state_register``/``state_field``: for data opcodes, field k of the row takes the register;
     for STATE opcodes, the register takes operand k, or ``state_fixed`` where k is -1.
-    ``body``, ``cost`` and ``footprint`` are addresses of compiled code, 0 until a program that
+    ``body`` and ``measure`` are addresses of compiled code, 0 until a program that
     has the opcode is prepared.
     """
 
@@ -54,8 +54,7 @@ class Tables(NamedTuple):
     gm_write: np.ndarray  # int64[opcodes]
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
-    cost: np.ndarray  # int64[opcodes]
-    footprint: np.ndarray  # int64[opcodes]
+    measure: np.ndarray  # int64[opcodes]
 
 
 @cache
@@ -81,8 +80,7 @@ def tables() -> Tables:
         gm_write=zeros(opcodes),
         facts=zeros(opcodes, facts),
         body=zeros(opcodes),
-        cost=zeros(opcodes),
-        footprint=zeros(opcodes),
+        measure=zeros(opcodes),
     )
     _fill_scalars(made)
     _fill_rows(made)

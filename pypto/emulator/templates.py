@@ -1,22 +1,20 @@
-"""Texts of the generated modules."""
+"""Texts of the modules that are compiled per family and per opcode."""
 
 from __future__ import annotations
 
 from string import Template
 
 from pypto.emulator.bodies import body_call
-from pypto.emulator.state import ACCESS_WORDS
+from pypto.emulator.state import ACCESS_WORDS, COSTS
 from pypto.target.instruction import Access, Family, Instruction, RowFacts
 from pypto.target.soc import SocNumbers
 
 FAMILY = Template('''"""Time and bytes of the instructions of family $name."""
 
 import numpy as np
-from numba import cfunc, types
-
 from pypto.emulator.prepare import families
-from pypto.emulator.raw import pointer
-from pypto.emulator.rebuild import jitted
+from pypto.emulator.compiled.raw import internal, pointer
+from pypto.emulator.compiled.rebuild import jitted
 from pypto.target.instruction import RowFacts
 from pypto.target.soc import SocNumbers
 
@@ -25,31 +23,21 @@ Fields = FAMILY.tuple_type
 cycles = jitted(FAMILY.cycles)
 accesses = jitted(FAMILY.footprint)
 $traffic_function
-WORD = types.int64
-SIGNATURE = WORD(WORD, WORD, WORD, WORD)
 
-
-@cfunc(SIGNATURE, cache=True, error_model="numpy")
-def cost(fields, facts, soc, out):
+@internal
+def measure(fields, facts, soc, out, with_footprint):
     v, k, s = pointer(fields, np.int64), pointer(facts, np.int64), pointer(soc, np.int64)
     f = Fields($fields)
     row = RowFacts($facts)
-    numbers = SocNumbers($numbers)
-    occupancy, latency = cycles(f, row, numbers)
+    occupancy, latency = cycles(f, row, SocNumbers($numbers))
     size, bursts = $traffic
     o = pointer(out, np.int64)
     o[0] = occupancy
     o[1] = latency
     o[2] = size
     o[3] = bursts
-    return 0
-
-
-@cfunc(SIGNATURE, cache=True, error_model="numpy")
-def footprint(fields, facts, out, unused):
-    v, k = pointer(fields, np.int64), pointer(facts, np.int64)
-    touched = accesses(Fields($fields), RowFacts($facts))
-    o = pointer(out, np.int64)
+    if with_footprint != 0:
+        touched = accesses(f, row)
 $stores
     return 0
 ''')
@@ -57,35 +45,32 @@ $stores
 BODY = Template('''"""Effect of $mnemonic: $summary."""
 
 import numpy as np
-from numba import cfunc, types
-
-from pypto.emulator.kernels import casts as c
-from pypto.emulator.kernels import cube, lanes, moves, reductions
-from pypto.emulator.kernels import elements as e
-from pypto.emulator.raw import float_of_bits, pointer
+from pypto.emulator.compiled.kernels import casts as c
+from pypto.emulator.compiled.kernels import cube, lanes, moves, reductions
+from pypto.emulator.compiled.kernels import elements as e
+from pypto.emulator.compiled.raw import float_of_bits, internal, pointer
 from pypto.emulator.state import MEMORY_LIMITS, MEMORY_SCRATCH
 from $fields_module import $fields_class as Fields
 
-WORD = types.int64
 
-
-@cfunc(WORD(WORD, WORD), cache=True, error_model="numpy")
+@internal
 def body(fields, memory):
     v, t = pointer(fields, np.int64), pointer(memory, np.int64)
     f = Fields($fields)
     return $call
 ''')
 
+
 def _indexed(name: str, count: int) -> str:
     return ", ".join(f"{name}[{i}]" for i in range(count))
 
 
 def family_text(family: Family) -> str:
-    """The module with ``cost`` and ``footprint`` of a family."""
+    """The module with ``measure`` of a family: costs and, if asked, the footprint."""
     has_traffic = family.traffic is not None
     addresses = sum(1 for field in family.fields if field.space is not None)
     stores = [
-        f"    o[{i * ACCESS_WORDS + j}] = touched[{i}].{name}"
+        f"        o[{COSTS + i * ACCESS_WORDS + j}] = touched[{i}].{name}"
         for i in range(addresses)
         for j, name in enumerate(Access._fields)
     ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import pytest
 
-from pypto.emulator.prepare import prepare
+from pypto.emulator.native import callable_at
+from pypto.emulator.prepare import BODY_ARGUMENTS, prepare
 from pypto.emulator.state import MEMORY_LIMITS, MEMORY_SCRATCH, MEMORY_TABLE_WIDTH
 from pypto.emulator.tables import tables
 from pypto.target.instruction import Instruction, Kind
@@ -16,7 +15,6 @@ from pypto.target.instructions.move_meaning import ATOMIC_OPERATIONS, ATOMIC_TYP
 from pypto.target.memory import SPACES, Space
 from tests.target.test_instructions import MEMORY, SAMPLERS, Draw, random_memories
 
-BODY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 SCRATCH = np.zeros(2**20, np.uint8)
 SEEDS = 12
 
@@ -31,7 +29,8 @@ def run_body(row: Instruction, fields: tuple[int, ...], memories: dict[Space, np
         table[i] = memories[space].ctypes.data
         table[MEMORY_LIMITS + i] = memories[space].size
     table[MEMORY_SCRATCH] = SCRATCH.ctypes.data
-    return BODY(int(tables().body[opcode]))(values.ctypes.data, table.ctypes.data)
+    body = callable_at(int(tables().body[opcode]), BODY_ARGUMENTS)
+    return body(values.ctypes.data, table.ctypes.data)
 
 
 def wrapped(value: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto.emulator.events import FLAG, PIPE, SCALAR, push
-from pypto.emulator.raw import internal
+from pypto.emulator.compiled.events import FLAG, PIPE, SCALAR, push
+from pypto.emulator.compiled.raw import internal
 from pypto.emulator.state import (
     EVENT_IDS,
     FLAGS_PER_CORE,
@@ -54,6 +54,17 @@ BEQ, BNE, BLT = OPCODES["beq"], OPCODES["bne"], OPCODES["blt"]
 
 
 @internal
+def quotient(a, b):
+    """a / b truncated; 0 where b is 0, wrapping where it does not fit."""
+    if b == 0:
+        return 0
+    if b == -1:
+        return -a
+    floor = a // b
+    return floor + 1 if floor < 0 and floor * b != a else floor
+
+
+@internal
 def alu(opcode, a, b):
     """rd of an arithmetic operation on 64-bit integers that wrap."""
     if opcode == MOV:
@@ -64,15 +75,10 @@ def alu(opcode, a, b):
         return a - b
     if opcode == MUL:
         return a * b
-    if opcode == DIV or opcode == REM:
-        if b == 0:
-            return 0
-        if b == -1:
-            return -a if opcode == DIV else 0
-        quotient = a // b
-        if quotient < 0 and quotient * b != a:
-            quotient += 1
-        return quotient if opcode == DIV else a - quotient * b
+    if opcode == DIV:
+        return quotient(a, b)
+    if opcode == REM:
+        return a - quotient(a, b) * b if b != 0 else 0
     if opcode == MIN:
         return min(a, b)
     if opcode == MAX:
@@ -254,7 +260,7 @@ def dispatch(m, core, now):
             m.registers[core * REGISTER_COUNT + m.rows[at + OPERAND_COLUMN]] = m.parameters[index]
         elif action == STATE:
             set_modes(m, core, pc, opcode)
-        elif action == SET_FLAG or action == WAIT_FLAG or action == BARRIER:
+        elif SET_FLAG <= action <= BARRIER:
             if synchronise(m, core, time, now, pc, action):
                 return
         elif action != END:

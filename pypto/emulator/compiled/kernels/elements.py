@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pypto.emulator.raw import (
+from pypto.emulator.compiled.raw import (
     bfloat_to_float,
     double_to_half,
     float_bits,

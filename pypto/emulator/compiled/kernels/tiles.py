@@ -5,11 +5,13 @@ The functions emit LLVM vectors of any length; LLVM cuts them to what the CPU ha
 
 from __future__ import annotations
 
-import llvmlite.binding
+from typing import Any
+
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
-from numba.extending import intrinsic
+from numba.core import cgutils
+
+from pypto.emulator.compiled.raw import emitted, host_has
 
 EDGE = 16
 WORD = ir.IntType(64)
@@ -18,21 +20,18 @@ SHORT = ir.IntType(16)
 FLOAT = ir.FloatType()
 # A row of an accumulator fractal is 16 floats: one AVX-512 register, two of AVX, four of Neon.
 # So many rows are multiplied at once as leave registers free for the operands.
-WIDE = not config.CPU_NAME and bool(
-    dict(llvmlite.binding.get_host_cpu_features()).get("avx512f")
-)
-ROWS_AT_ONCE = EDGE if WIDE else 4
+ROWS_AT_ONCE = EDGE if host_has("avx512f") else 4
 
 
-def _vector_at(builder: ir.IRBuilder, address: ir.Value, kind: ir.Type, count: int) -> ir.Value:
+def _vector_at(builder: ir.IRBuilder, address: ir.Value, kind: ir.Type, count: int) -> Any:
     return builder.inttoptr(address, ir.VectorType(kind, count).as_pointer())
 
 
-def _load(builder: ir.IRBuilder, address: ir.Value, kind: ir.Type, count: int) -> ir.Value:
+def _load(builder: ir.IRBuilder, address: ir.Value, kind: ir.Type, count: int) -> Any:
     return builder.load(_vector_at(builder, address, kind, count), align=1)
 
 
-def _store(builder: ir.IRBuilder, address: ir.Value, value: ir.Value) -> None:
+def _store(builder: ir.IRBuilder, address: ir.Value, value: Any) -> None:
     builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
 
 
@@ -40,7 +39,7 @@ def _offset(builder: ir.IRBuilder, address: ir.Value, count: int) -> ir.Value:
     return builder.add(address, ir.Constant(WORD, count))
 
 
-def _interleave(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> ir.Value:
+def _interleave(builder: ir.IRBuilder, first: Any, second: Any) -> Any:
     """first[0], second[0], first[1], second[1] …"""
     count = first.type.count
     order = [i // 2 + (i % 2) * count for i in range(2 * count)]
@@ -51,16 +50,14 @@ def _interleave(builder: ir.IRBuilder, first: ir.Value, second: ir.Value) -> ir.
 def _turned(builder: ir.IRBuilder, source: ir.Value, kind: ir.Type, columns: int) -> ir.Value:
     """16 rows of ``columns`` elements as one vector, column after column."""
     pitch = columns * (kind.width // 8 if isinstance(kind, ir.IntType) else 4)
-    rows = [
-        _load(builder, _offset(builder, source, i * pitch), kind, columns) for i in range(EDGE)
-    ]
+    rows = [_load(builder, _offset(builder, source, i * pitch), kind, columns) for i in range(EDGE)]
     while len(rows) > 1:
         half = len(rows) // 2
         rows = [_interleave(builder, rows[i], rows[i + half]) for i in range(half)]
     return rows[0]
 
 
-@intrinsic
+@emitted
 def move_block(typingctx, target, source):
     """Copy 32 bytes."""
 
@@ -71,7 +68,7 @@ def move_block(typingctx, target, source):
     return types.void(types.int64, types.int64), generate
 
 
-@intrinsic
+@emitted
 def turn_square(typingctx, target, source):
     """Transpose a fractal of 16x16 two-byte elements."""
 
@@ -82,7 +79,7 @@ def turn_square(typingctx, target, source):
     return types.void(types.int64, types.int64), generate
 
 
-@intrinsic
+@emitted
 def turn_singles(typingctx, target, source):
     """Transpose a fractal of 16x8 floats to 8x16."""
 
@@ -93,7 +90,7 @@ def turn_singles(typingctx, target, source):
     return types.void(types.int64, types.int64), generate
 
 
-@intrinsic
+@emitted
 def multiply_fractals(typingctx, c, a, b, steps, a_step, b_step, depth, last, zero):
     """One 16x16 accumulator: c += a x b over ``steps`` pairs of f32 fractals, k after k.
 
@@ -110,9 +107,7 @@ def multiply_fractals(typingctx, c, a, b, steps, a_step, b_step, depth, last, ze
         final = builder.sub(steps, ir.Constant(WORD, 1))
         sums = [cgutils.alloca_once(builder, row_kind) for _ in range(ROWS_AT_ONCE)]
         for first in range(0, EDGE, ROWS_AT_ONCE):
-            rows = [
-                _offset(builder, c, (first + i) * row_bytes) for i in range(ROWS_AT_ONCE)
-            ]
+            rows = [_offset(builder, c, (first + i) * row_bytes) for i in range(ROWS_AT_ONCE)]
             for place, row in zip(sums, rows, strict=True):
                 start = _load(builder, row, FLOAT, EDGE)
                 nothing = ir.Constant(row_kind, [0.0] * EDGE)

@@ -1,38 +1,61 @@
-"""Copies between memories, byte for byte, and fractals turned while they move.
-
-Functions are passed as attributes of their module: numba does not cache a caller that names one
-as a global.
-"""
+"""Copies between memories, byte for byte, and fractals turned while they move."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pypto.emulator.kernels import elements as e
-from pypto.emulator.kernels.tiles import move_block, turn_square
-from pypto.emulator.raw import internal, move_bytes, pointer
-from pypto.target.dtypes import BF16, F16, F32, I8, I16, I32
+from pypto.emulator.compiled.kernels import elements as e
+from pypto.emulator.compiled.kernels.tiles import move_block, turn_square
+from pypto.emulator.compiled.raw import internal, move_bytes, pointer
+from pypto.target.dtypes import F16, F32, I16, I32
 from pypto.target.instructions.move_meaning import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES
 
 EDGE = 16
 OPERATIONS = len(ATOMIC_OPERATIONS)
 ADD, MAX = ATOMIC_OPERATIONS.index("add"), ATOMIC_OPERATIONS.index("max")
-ATOMIC_F32, ATOMIC_F16, ATOMIC_BF16 = (ATOMIC_TYPES.index(t) for t in (F32, F16, BF16))
-ATOMIC_I32, ATOMIC_I16, ATOMIC_I8 = (ATOMIC_TYPES.index(t) for t in (I32, I16, I8))
+# Float types come first.
+ATOMIC_F32, ATOMIC_F16 = (ATOMIC_TYPES.index(t) for t in (F32, F16))
+ATOMIC_I32, ATOMIC_I16 = (ATOMIC_TYPES.index(t) for t in (I32, I16))
 
 
 @internal
-def _combine(target, source, length, operation, kind, size, decode, encode):
-    old, new = pointer(target, kind), pointer(source, kind)
-    for k in range(length // size):
-        a, b = decode(old[k]), decode(new[k])
-        if operation == ADD:
-            old[k] = encode(e.add(a, b))
-        elif operation == MAX:
-            old[k] = encode(e.larger(a, b))
+def _combined(operation, old, new):
+    if operation == ADD:
+        return old + new
+    if operation == MAX:
+        return e.larger(old, new)
+    return e.smaller(old, new)
+
+
+@internal
+def _combine_floats(target, source, count, operation, kind):
+    for k in range(count):
+        if kind == ATOMIC_F32:
+            old, new = pointer(target, np.float32), pointer(source, np.float32)
+            old[k] = _combined(operation, old[k], new[k])
+            continue
+        stored, given = pointer(target, np.uint16), pointer(source, np.uint16)
+        if kind == ATOMIC_F16:
+            total = _combined(operation, e.from_half(stored[k]), e.from_half(given[k]))
+            stored[k] = e.to_half(total)
         else:
-            old[k] = encode(e.smaller(a, b))
+            total = _combined(operation, e.from_bfloat(stored[k]), e.from_bfloat(given[k]))
+            stored[k] = e.to_bfloat(total)
+
+
+@internal
+def _combine_integers(target, source, count, operation, kind):
+    for k in range(count):
+        if kind == ATOMIC_I32:
+            old, new = pointer(target, np.int32), pointer(source, np.int32)
+            old[k] = _combined(operation, np.int64(old[k]), np.int64(new[k]))
+        elif kind == ATOMIC_I16:
+            old, new = pointer(target, np.int16), pointer(source, np.int16)
+            old[k] = _combined(operation, np.int64(old[k]), np.int64(new[k]))
+        else:
+            old, new = pointer(target, np.int8), pointer(source, np.int8)
+            old[k] = _combined(operation, np.int64(old[k]), np.int64(new[k]))
 
 
 @internal
@@ -41,18 +64,12 @@ def store(target, source, length, atomic):
     operation, kind = atomic % OPERATIONS, atomic // OPERATIONS
     if operation == 0:
         move_bytes(target, source, length)
-    elif kind == ATOMIC_F32:
-        _combine(target, source, length, operation, np.float32, 4, e.same, e.same)
-    elif kind == ATOMIC_F16:
-        _combine(target, source, length, operation, np.uint16, 2, e.from_half, e.to_half)
-    elif kind == ATOMIC_BF16:
-        _combine(target, source, length, operation, np.uint16, 2, e.from_bfloat, e.to_bfloat)
-    elif kind == ATOMIC_I32:
-        _combine(target, source, length, operation, np.int32, 4, e.same, e.same)
-    elif kind == ATOMIC_I16:
-        _combine(target, source, length, operation, np.int16, 2, e.same, e.same)
-    elif kind == ATOMIC_I8:
-        _combine(target, source, length, operation, np.int8, 1, e.same, e.same)
+    elif kind < ATOMIC_I32:
+        shift = 2 if kind == ATOMIC_F32 else 1
+        _combine_floats(target, source, length >> shift, operation, kind)
+    else:
+        shift = 2 if kind == ATOMIC_I32 else (1 if kind == ATOMIC_I16 else 0)
+        _combine_integers(target, source, length >> shift, operation, kind)
 
 
 @internal

@@ -6,18 +6,15 @@ the transfers' starts. The pipe is held until the slowest has passed the last by
 
 L2 keeps a sector from its first read or write until as many bytes again as it holds have come in
 after it (first in, first out); what was written goes to HBM when it leaves.
-
-Times of servers are in 1/TICKS cycles so that rates above one byte per cycle stay exact.
 """
 
 from __future__ import annotations
 
-from pypto.emulator.raw import internal
-from pypto.emulator.state import ACCESS_WORDS
+from pypto.emulator.compiled.raw import internal
+from pypto.emulator.state import ACCESS_WORDS, COSTS, SECTOR_BYTES, TICKS, Server
 
-TICKS = 4096
-SECTOR_BYTES = 128  # the smallest request to GM [V] and the unit in which L2 fills
-L2_FREE, HBM_FREE, FILLS, HBM_READ_BYTES, HBM_WRITE_BYTES, SERVERS = range(6)
+L2_FREE, HBM_FREE, FILLS = int(Server.L2_FREE), int(Server.HBM_FREE), int(Server.FILLS)
+HBM_READ_BYTES, HBM_WRITE_BYTES = int(Server.HBM_READ_BYTES), int(Server.HBM_WRITE_BYTES)
 
 
 @internal
@@ -51,8 +48,9 @@ def _bring_in(m, first, last, write):
 
 
 @internal
-def _hbm_bytes(m, accesses, at, write):
+def _hbm_bytes(m, at, write):
     """Bytes that HBM reads and writes for the runs of the access that begins at word ``at``."""
+    accesses = m.measured
     start, outer, outer_stride = accesses[at], accesses[at + 1], accesses[at + 2]
     inner, inner_stride, length = accesses[at + 3], accesses[at + 4], accesses[at + 5]
     read = 0
@@ -76,7 +74,7 @@ def _hbm_bytes(m, accesses, at, write):
 
 
 @internal
-def transfer(m, core, now, size, accesses, which, write):
+def transfer(m, core, now, size, which, write):
     """Serve ``size`` bytes from ``now`` on: the time at which the last byte has passed."""
     servers = m.servers
     rate = m.write_rate if write else m.read_rate
@@ -86,7 +84,7 @@ def transfer(m, core, now, size, accesses, which, write):
     m.port_free[core] = port
     servers[L2_FREE] = l2
     passed = max(port, l2)
-    read, written = _hbm_bytes(m, accesses, which * ACCESS_WORDS, write)
+    read, written = _hbm_bytes(m, COSTS + which * ACCESS_WORDS, write)
     if read + written > 0:
         servers[HBM_READ_BYTES] += read
         servers[HBM_WRITE_BYTES] += written

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto.emulator.dispatch import (
+from pypto.emulator.compiled.dispatch import (
     AWAITS_FLAG,
     BARRIER,
     DATA,
@@ -17,11 +17,12 @@ from pypto.emulator.dispatch import (
     name_stall,
     wake,
 )
-from pypto.emulator.events import EFFECT, FLAG, PIPE, push
-from pypto.emulator.memory_system import transfer
-from pypto.emulator.raw import address_of, call2, call4, internal
+from pypto.emulator.compiled.events import EFFECT, FLAG, PIPE, push
+from pypto.emulator.compiled.memory_system import transfer
+from pypto.emulator.compiled.raw import address_of, call2, call5, internal
 from pypto.emulator.state import (
     ACCESS_WORDS,
+    COSTS,
     EVENT_IDS,
     FLAGS_PER_CORE,
     LOG_FIELDS,
@@ -135,10 +136,9 @@ def issue(m, core, unit, entry, now):
     fields = address_of(m.entry_fields) + entry * OPERAND_LIMIT * WORD
     facts = address_of(m.facts) + opcode * FACTS * WORD
     gm = m.gm_address[opcode]
-    call4(m.cost[opcode], fields, facts, address_of(m.soc), address_of(m.costs))
-    occupancy, latency, size = m.costs[0], m.costs[1], m.costs[2]
-    if m.functional or gm >= 0:
-        call4(m.footprint[opcode], fields, facts, address_of(m.accesses), 0)
+    wanted = 1 if m.functional or gm >= 0 else 0
+    call5(m.measure[opcode], fields, facts, address_of(m.soc), address_of(m.measured), wanted)
+    occupancy, latency, size = m.measured[0], m.measured[1], m.measured[2]
     if m.functional and not in_bounds(m, core, row, opcode):
         return now
     free = now + occupancy
@@ -146,7 +146,7 @@ def issue(m, core, unit, entry, now):
     m.busy[unit] += occupancy
     m.clock[unit] = free
     if gm >= 0 and size > 0:
-        passed = transfer(m, core, now, size, m.accesses, gm, m.gm_write[opcode])
+        passed = transfer(m, core, now, size, gm, m.gm_write[opcode])
         if passed > free:
             name_stall(m, unit, STALL_MEMORY, passed)
             end += passed - free
@@ -211,7 +211,7 @@ def buffer_end(m, address):
 def in_bounds(m, core, row, opcode):
     """Check every address of an instruction against its space, in GM against its buffer."""
     for i in range(m.address_count[opcode]):
-        low, high = extent(m.accesses, i * ACCESS_WORDS)
+        low, high = extent(m.measured, COSTS + i * ACCESS_WORDS)
         if low == high:
             continue
         space = m.address_space[opcode * MOST_ADDRESSES + i]

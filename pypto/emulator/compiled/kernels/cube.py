@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto.emulator.kernels.moves import store
-from pypto.emulator.kernels.tiles import multiply_fractals, turn_singles, turn_square
-from pypto.emulator.raw import internal, load_apart, pointer, store_apart
+from pypto.emulator.compiled.kernels.moves import store
+from pypto.emulator.compiled.kernels.tiles import multiply_fractals, turn_singles, turn_square
+from pypto.emulator.compiled.raw import internal, load_apart, pointer, store_apart
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES
 
 EDGE = 16

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto.emulator.raw import internal, load_apart, pointer, store_apart
+from pypto.emulator.compiled.raw import internal, load_apart, pointer, store_apart
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
 BLOCKS = REPEAT_BYTES // BLOCK_BYTES
@@ -192,9 +192,7 @@ def write_lanes(target, block, results, kind, size, mode, high, low, lanes, i):
 
 
 @internal
-def run_mapped(
-    target, source, count, element, scalar, source_kind, target_kind, decode, encode
-):
+def run_mapped(target, source, count, element, scalar, source_kind, target_kind, decode, encode):
     """A window: no lane reads what another writes."""
     d, a = pointer(target, target_kind), pointer(source, source_kind)
     for k in range(count):
@@ -223,9 +221,7 @@ def mapped(
         d = ub + place(f.dst, f.dst_block, f.dst_repeat, i, 0, size)
         a = ub + place(f.src, f.src_block, f.src_repeat, i, 0, source_size)
         reach = parts * width
-        windows = on != HOLES and apart(
-            d, f.dst_block, size, a, f.src_block, source_size, reach
-        )
+        windows = on != HOLES and apart(d, f.dst_block, size, a, f.src_block, source_size, reach)
         for j in range(parts if windows else 0):
             run = lanes_in_window(mode, low, lanes, on, i, j, width)
             run_mapped(

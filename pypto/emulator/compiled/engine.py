@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
-
-from pypto.emulator.dispatch import ENDED, dispatch
-from pypto.emulator.events import ACTOR_BITS, EFFECT, FLAG, PIPE, SCALAR, pop
-from pypto.emulator.pipes import advance, finish, raise_flag, take_effect
-from pypto.emulator.raw import machine_at
+from pypto.emulator.compiled.dispatch import ENDED, dispatch
+from pypto.emulator.compiled.events import EFFECT, FLAG, PIPE, pop
+from pypto.emulator.compiled.pipes import advance, finish, raise_flag, take_effect
+from pypto.emulator.compiled.raw import internal, machine_at
 from pypto.emulator.state import UNITS_PER_CORE, Counter, Outcome
 
 HEAP, EVENTS, NOW = int(Counter.HEAP), int(Counter.EVENTS), int(Counter.NOW)
@@ -17,12 +15,7 @@ LOG_FULL, FAULT = int(Outcome.LOG_FULL), int(Outcome.FAULT)
 CYCLE_LIMIT = int(Outcome.CYCLE_LIMIT)
 
 
-def first_event(core: int) -> int:
-    """The key of the event that starts the scalar unit of a core at cycle 0."""
-    return (SCALAR << ACTOR_BITS) | (core * UNITS_PER_CORE)
-
-
-@njit(cache=True)
+@internal
 def run_slice(words, budget):
     """Serve up to ``budget`` events of the machine at address ``words``: why it stopped."""
     m = machine_at(words)
@@ -31,10 +24,7 @@ def run_slice(words, budget):
     for _ in range(budget):
         if m.counters[HEAP] == 0:
             return QUIET
-        if (
-            m.counters[HEAP] + margin > m.heap_room
-            or m.counters[FREE_COUNT] < margin
-        ):
+        if m.counters[HEAP] + margin > m.heap_room or m.counters[FREE_COUNT] < margin:
             return GROW
         if m.record and m.counters[LOG] + margin > m.log_room:
             return LOG_FULL

@@ -10,15 +10,22 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils, config
-from numba.extending import intrinsic
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic, models, register_model
 
 from pypto.emulator.state import Machine
 
-_FEATURES = dict(llvmlite.binding.get_host_cpu_features())
-# Without F16C (x86) or with a CPU chosen by name LLVM calls library functions that numba has not.
-HALF_IN_HARDWARE = not config.CPU_NAME and bool(
-    _FEATURES.get("f16c") or _FEATURES.get("fullfp16")
-)
+
+def host_has(*features: str) -> bool:
+    """Whether code may use one of the CPU features: numba compiles for this very host."""
+    chosen_by_name = getattr(config, "CPU_NAME", None)
+    found = dict(llvmlite.binding.get_host_cpu_features())
+    return not chosen_by_name and any(found.get(feature) for feature in features)
+
+
+# Without them LLVM calls library functions that the process has not.
+HALF_IN_HARDWARE = host_has("f16c", "fullfp16")
 
 
 def internal(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -27,7 +34,8 @@ def internal(function: Callable[..., Any]) -> Callable[..., Any]:
     Integer constants among the arguments are plain int64: numba would compile the function anew
     for every constant.
     """
-    compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")(function)
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    compiled: Any = njit(**options)(function)
     resolve = compiled.get_call_template
 
     def resolve_plain(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -37,7 +45,12 @@ def internal(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-@intrinsic
+def emitted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An intrinsic: ``function`` gives its signature and what emits LLVM code for a call."""
+    return intrinsic(function)
+
+
+@emitted
 def pointer(typingctx, address, element):
     """``pointer(address, np.float32)``: a pointer to that type; indexing is not checked."""
     result = types.CPointer(element.dtype)
@@ -48,7 +61,7 @@ def pointer(typingctx, address, element):
     return result(types.int64, element), generate
 
 
-@intrinsic
+@emitted
 def address_of(typingctx, target):
     """The address a pointer holds, as an int64."""
 
@@ -58,7 +71,7 @@ def address_of(typingctx, target):
     return types.int64(target), generate
 
 
-@intrinsic
+@emitted
 def move_bytes(typingctx, target, source, count):
     """Copy ``count`` bytes between addresses; the ranges may overlap."""
 
@@ -78,7 +91,7 @@ def _apart(builder: ir.IRBuilder) -> ir.MDValue:
     return module.add_metadata([module.add_metadata(["apart", domain])])
 
 
-@intrinsic
+@emitted
 def load_apart(typingctx, source, index):
     """``source[index]``, promised not to be what ``store_apart`` writes in other iterations.
 
@@ -93,7 +106,7 @@ def load_apart(typingctx, source, index):
     return source.dtype(source, types.int64), generate
 
 
-@intrinsic
+@emitted
 def store_apart(typingctx, target, index, value):
     """``target[index] = value``, see ``load_apart``."""
 
@@ -108,53 +121,83 @@ def store_apart(typingctx, target, index, value):
 ELEMENTS = {"Words": types.int64, "HalfWords": types.int32, "Bytes": types.uint8}
 
 
-@intrinsic
+class MachineReference(types.Type):
+    """The address of the words of a ``state.Machine``; its fields are pointers and integers."""
+
+
+MACHINE = MachineReference("Machine")
+FIELDS: dict[str, tuple[int, types.Type]] = {
+    name: (i, types.CPointer(ELEMENTS[hint]) if hint in ELEMENTS else types.int64)
+    for i, (name, hint) in enumerate(
+        (name, reference.__forward_arg__) for name, reference in Machine.__annotations__.items()
+    )
+}
+
+
+@register_model(MachineReference)
+class _MachineModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: MachineReference) -> None:
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+@infer_getattr
+class _MachineFields(AttributeTemplate):
+    key = MachineReference
+
+    def generic_resolve(self, machine: MachineReference, field: str) -> types.Type:
+        return FIELDS[field][1]
+
+
+@lower_getattr_generic(MachineReference)
+def _machine_field(context, builder, kind, machine, field):
+    position, result = FIELDS[field]
+    word = ir.IntType(64)
+    place = builder.gep(builder.inttoptr(machine, word.as_pointer()), [ir.Constant(word, position)])
+    value = builder.load(place)
+    # The words stay as they are while compiled code runs.
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    if isinstance(result, types.CPointer):
+        return builder.inttoptr(value, context.get_value_type(result))
+    return value
+
+
+@emitted
 def machine_at(typingctx, address):
-    """The Machine whose words (see ``state.words_of``) begin at an address."""
-    kinds = [
-        types.CPointer(ELEMENTS[hint]) if hint in ELEMENTS else types.int64
-        for hint in (reference.__forward_arg__ for reference in Machine.__annotations__.values())
-    ]
-    result = types.NamedTuple(kinds, Machine)
+    """The machine whose words (see ``state.words_of``) begin at an address."""
 
     def generate(context, builder, signature, arguments):
-        word = ir.IntType(64)
-        first = builder.inttoptr(arguments[0], word.as_pointer())
-        values = []
-        for i, kind in enumerate(kinds):
-            place = builder.gep(first, [ir.Constant(word, i)])
-            value = builder.load(place)
-            if isinstance(kind, types.CPointer):
-                value = builder.inttoptr(value, context.get_value_type(kind))
-            values.append(value)
-        return context.make_tuple(builder, signature.return_type, values)
+        return arguments[0]
 
-    return result(types.int64), generate
+    return MACHINE(types.int64), generate
 
 
 def _call(argument_count: int):
     def generate(context, builder, signature, arguments):
-        word = ir.IntType(64)
-        function = ir.FunctionType(word, [word] * argument_count)
+        word, error = ir.IntType(64), ir.IntType(8).as_pointer()
+        given = [word.as_pointer(), error.as_pointer(), *[word] * argument_count]
+        function = ir.FunctionType(ir.IntType(32), given)
         target = builder.inttoptr(arguments[0], function.as_pointer())
-        return builder.call(target, list(arguments[1:]))
+        result = cgutils.alloca_once(builder, word)
+        failure = cgutils.alloca_once(builder, error)
+        builder.call(target, [result, failure, *arguments[1:]])
+        return builder.load(result)
 
     return generate
 
 
-@intrinsic
+@emitted
 def call2(typingctx, target, first, second):
-    """Call the C function at address ``target`` with two int64 arguments."""
+    """Call numba's code at address ``target`` with two int64 arguments."""
     return types.int64(types.int64, types.int64, types.int64), _call(2)
 
 
-@intrinsic
-def call4(typingctx, target, first, second, third, fourth):
-    """Call the C function at address ``target`` with four int64 arguments."""
-    return types.int64(*[types.int64] * 5), _call(4)
+@emitted
+def call5(typingctx, target, first, second, third, fourth, fifth):
+    """Call numba's code at address ``target`` with five int64 arguments."""
+    return types.int64(*[types.int64] * 6), _call(5)
 
 
-@intrinsic
+@emitted
 def _half_to_float(typingctx, bits):
     def generate(context, builder, signature, arguments):
         return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
@@ -162,7 +205,7 @@ def _half_to_float(typingctx, bits):
     return types.float32(types.uint16), generate
 
 
-@intrinsic
+@emitted
 def _float_to_half(typingctx, value):
     def generate(context, builder, signature, arguments):
         return builder.bitcast(builder.fptrunc(arguments[0], ir.HalfType()), ir.IntType(16))
@@ -170,7 +213,7 @@ def _float_to_half(typingctx, value):
     return types.uint16(types.float32), generate
 
 
-@intrinsic
+@emitted
 def float_bits(typingctx, value):
     """The 32 bits of a float32."""
 
@@ -180,7 +223,7 @@ def float_bits(typingctx, value):
     return types.uint32(types.float32), generate
 
 
-@intrinsic
+@emitted
 def float_of_bits(typingctx, bits):
     """The float32 with the given 32 bits."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pypto.emulator.raw import internal
-from pypto.emulator.state import Counter
+from pypto.emulator.compiled.raw import internal
+from pypto.emulator.state import ACTOR_BITS, PHASE_BITS, Counter, Phase
 
-EFFECT, FLAG, PIPE, SCALAR = range(4)
-ACTOR_BITS = 10
-TIME_SHIFT = ACTOR_BITS + 2
+EFFECT, FLAG, PIPE, SCALAR = int(Phase.EFFECT), int(Phase.FLAG), int(Phase.PIPE), int(Phase.SCALAR)
+TIME_SHIFT = ACTOR_BITS + PHASE_BITS
 ACTOR_MASK = (1 << ACTOR_BITS) - 1
+PHASE_MASK = (1 << PHASE_BITS) - 1
 SIZE = int(Counter.HEAP)
 
 
@@ -55,4 +55,5 @@ def pop(m):
         child = 2 * hole + 1
     keys[hole] = key
     payloads[hole] = payload
-    return first >> TIME_SHIFT, (first >> ACTOR_BITS) & 3, first & ACTOR_MASK, first_payload
+    phase = (first >> ACTOR_BITS) & PHASE_MASK
+    return first >> TIME_SHIFT, phase, first & ACTOR_MASK, first_payload

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto.emulator.kernels.lanes import HOLES, lane_on, place, prefix, repeat_count
-from pypto.emulator.raw import internal, pointer
+from pypto.emulator.compiled.kernels.lanes import HOLES, lane_on, place, prefix, repeat_count
+from pypto.emulator.compiled.raw import internal, pointer
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
 

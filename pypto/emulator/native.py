@@ -1,0 +1,85 @@
+"""Machine code as object files in the cache folder.
+
+A process that finds its object files loads them with LLVM alone, in milliseconds; numba, which
+takes half a second to be ready, is imported only to compile what is missing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from pypto.emulator.cache import cache_folder
+
+# How often code was found in the cache folder, and how often it had to be compiled.
+counts = {"hits": 0, "misses": 0}
+_loaded: list[Any] = []
+
+# int32(int64* result, void** error, int64 ...): how numba's functions are called.
+RESULT = ctypes.POINTER(ctypes.c_int64)
+
+
+def function_address(name: str, make: Callable[[], Any], arguments: int) -> int:
+    """The address of the machine code called ``name``, compiled where the cache has none.
+
+    ``make`` gives a numba function of ``arguments`` int64 values that returns an int64. The code
+    follows numba's calling convention.
+    """
+    path = cache_folder() / f"{name}.o"
+    if path.exists():
+        counts["hits"] += 1
+    else:
+        counts["misses"] += 1
+        symbol, code = _compiled(make(), arguments)
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(symbol.encode() + b"\n" + code)
+        draft.replace(path)
+    symbol, _, code = path.read_bytes().partition(b"\n")
+    return _load(name, symbol.decode(), code)
+
+
+def callable_at(address: int, arguments: int) -> Callable[..., int]:
+    """A Python function that calls machine code at an address."""
+    values = [ctypes.c_int64] * arguments
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, RESULT, ctypes.c_void_p, *values)(address)
+
+    def call(*given: int) -> int:
+        result, error = ctypes.c_int64(), ctypes.c_void_p()
+        status = function(ctypes.byref(result), ctypes.addressof(error), *given)
+        if status != 0:
+            raise RuntimeError(f"compiled code failed with status {status}")
+        return result.value
+
+    return call
+
+
+def _compiled(function: Any, arguments: int) -> tuple[str, bytes]:
+    """Symbol and object code of a numba function."""
+    from numba import types
+
+    signature = (types.int64,) * arguments
+    function.compile(signature)
+    result = function.overloads[signature]
+    if result.library.has_dynamic_globals:
+        raise RuntimeError(f"{result.fndesc.qualname} holds an address of this process")
+    _, _, (code, _) = result.library.serialize_using_object_code()
+    return result.fndesc.llvm_func_name, code
+
+
+@cache
+def _linker() -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.create_lljit_compiler()
+
+
+def _load(name: str, symbol: str, code: bytes) -> int:
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    library = builder.export_symbol(symbol).link(_linker(), name)
+    _loaded.append(library)
+    return library[symbol]
