@@ -154,9 +154,9 @@ class Operator(Generic[P, R]):
     def normalise(self, operands: Sequence[Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
         """Every attribute in its one spelling, given the operands' types."""
         first = operands[0] if operands else None
-        if first == ():
+        if isinstance(first, tuple) and not first:
             raise self._refuse(f"needs at least one tensor in {self.operands[0].name!r}")
-        first = first[0] if isinstance(first, tuple) and first else first
+        first = first[0] if isinstance(first, tuple) else first
         first = first if isinstance(first, TensorType) else None
         unknown = attributes.keys() - {p.name for p in self.attributes}
         if unknown:
@@ -236,6 +236,7 @@ class Operator(Generic[P, R]):
         """The result of Python numbers only, a Python number: ``pypto.sqrt(x.shape[-1])``."""
         if not self.elementwise:
             raise self._refuse(f"needs a tensor, not {kinds.describe(operands[0])}")
+        operands = tuple(o.item() if isinstance(o, np.generic) else o for o in operands)
         normal = self.normalise(operands, attributes)
         if not self.is_primitive:
             return self.body(*operands, **normal)
