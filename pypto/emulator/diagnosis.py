@@ -104,9 +104,11 @@ def _out_of_bounds(
     high: int,
 ) -> DeviceError:
     form = forms_by_opcode()[int(program.rows[row, OPCODE_COLUMN])]
-    fields = [] if form.row is None else form.row.fields
-    addresses = [field for field in fields if field.kind is Kind.ADDRESS]
+    assert form.row is not None
+    addresses = [field for field in form.row.fields if field.kind is Kind.ADDRESS]
+    # A gather finds an offset that is beyond its memory when it takes effect.
     field = addresses[which]
+    high = low + form.row.dtype.bytes if which < 0 else high
     space = field.space or Space.GM
     if space is Space.GM:
         starts, ends = machine.buffer_starts.tolist(), machine.buffer_ends.tolist()
@@ -183,7 +185,7 @@ def _flag_wait(program: Program, core: int, pipe: Pipe, row: int, key: int) -> s
 
 def unbalanced_error(program: Program, machine: Machine) -> DeviceError:
     """A flag is still up when the kernel has ended."""
-    place = int(machine.flags.nonzero()[0][0])
+    place = int(machine.flags.reshape(-1).nonzero()[0][0])
     core, key = divmod(place, FLAGS_PER_CORE)
     return DeviceError(
         "UNBALANCED",

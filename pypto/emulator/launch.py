@@ -84,7 +84,7 @@ def run_launch(
     prepare(program.rows[:, OPCODE_COLUMN].tolist(), options.functional)
     arenas = _arenas(program.core, grid, soc) if options.functional else {}
     scratch = np.zeros(SCRATCH_BYTES if options.functional else 0, np.uint8)
-    log_rows = LOG_ROWS if options.record else 0
+    log_rows = max(LOG_ROWS, 8 * soc.queue_depth) if options.record else 0
     moving = moving_parts(grid, soc.queue_depth, FLIGHTS, log_rows)
     machine = Machine(
         rows=np.array(program.rows),

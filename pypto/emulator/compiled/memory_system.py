@@ -92,4 +92,4 @@ def transfer(m, core, now, size, which, write):
         hbm = max(start, servers[HBM_FREE]) + (read + written) * TICKS // rate
         servers[HBM_FREE] = hbm
         passed = max(passed, hbm)
-    return (passed + TICKS - 1) // TICKS
+    return passed // TICKS

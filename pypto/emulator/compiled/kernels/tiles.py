@@ -35,7 +35,7 @@ def _store(builder: ir.IRBuilder, address: ir.Value, value: Any) -> None:
     builder.store(value, builder.inttoptr(address, value.type.as_pointer()), align=1)
 
 
-def _offset(builder: ir.IRBuilder, address: ir.Value, count: int) -> ir.Value:
+def _offset(builder: ir.IRBuilder, address: ir.Value, count: int) -> Any:
     return builder.add(address, ir.Constant(WORD, count))
 
 
