@@ -24,8 +24,11 @@ def legal_reduce(op: TensorOperation, builder: Builder) -> SSAValue | None:
     x = op.operands[0]
     kind, dims = op.attribute("kind"), op.attribute("dims")
     source, result = type_of(x), type_of(op.results[0])
-    if prod(source.shape[axis] for axis in dims) == 0:
+    count = prod(source.shape[axis] for axis in dims)
+    if count == 0:
         return _identity(builder, kind, result)
+    if count == 1:
+        return _reshape(builder, x, result.shape)
     if source.dtype == BF16 or (source.dtype == F16 and kind == "sum"):
         total = _reduce(builder, cast(builder, x, F32), kind, dims, op.attribute("keepdim"))
         return cast(builder, total, source.dtype)

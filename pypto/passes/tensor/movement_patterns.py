@@ -118,9 +118,11 @@ def cast_of_cast(op: TensorOperation, builder: Builder) -> SSAValue | None:
 
 
 def reduce_nothing(op: TensorOperation, builder: Builder) -> SSAValue | None:
-    """Over axes of extent 1 every element is its own sum and maximum."""
-    shape = type_of(op.operands[0]).shape
-    if prod(shape[axis] for axis in op.attribute("dims")) != 1:
+    """Over axes of extent 1 every element is its own maximum; a sum of -0.0 alone may be 0.0."""
+    source = type_of(op.operands[0])
+    if prod(source.shape[axis] for axis in op.attribute("dims")) != 1:
+        return None
+    if op.attribute("kind") == "sum" and source.dtype.is_float:
         return None
     return builder.apply(ROWS["reshape"], op.operands, {"shape": type_of(op.results[0]).shape})
 

@@ -106,7 +106,7 @@ def members_of(
     place: dict[SSAValue, int] = {op.results[0]: i for i, op in enumerate(operations)}
     return [
         Member(
-            operands=tuple(shape(operand) for operand in op.operands),
+            operands=position_shape(op) or tuple(shape(operand) for operand in op.operands),
             result=shape(op.results[0]),
             sources=tuple(place[operand] for operand in op.operands if operand in place),
             reduced=op.attribute("dims") if op.row.name == "reduce" else (),
@@ -114,6 +114,14 @@ def members_of(
         )
         for op in operations
     ]
+
+
+def position_shape(op: TensorOperation) -> tuple[Shape, ...]:
+    """What ``iota`` is made from, as a shape: positions along one axis. Empty for all others."""
+    if op.row.name != "iota":
+        return ()
+    shape, dim = type_of(op.results[0]).shape, op.attribute("dim")
+    return (tuple(extent if axis == dim else 1 for axis, extent in enumerate(shape)),)
 
 
 def kernel_space(operations: Sequence[TensorOperation]) -> IterationSpace:
