@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pypto.cli.ir_file import read_module, read_text, write_text
 from pypto.cli.kernel_file import KernelCase, load_cases
@@ -143,14 +144,41 @@ def compile_ir(file: str, request: Request, recorder: LevelRecorder) -> Executab
 
 
 def write(executable: Executable, recorder: LevelRecorder, request: Request, name: str) -> None:
-    """Write what was asked for to the output path, else to stdout."""
+    """Write what was asked for to the output path, else to stdout; with JSON into the object."""
+    path, text = request.output, ""
     if request.emit == "bin":
-        path = request.output or Path(f"{name}.dvbin")
+        path = path or Path(f"{name}.dvbin")
         save(executable, path)
-        print(f"wrote {path}", file=sys.stderr)
-    elif request.emit == "asm":
-        write_text(disassemble(executable), request.output)
     else:
-        write_text(recorder.text(request.emit), request.output)
+        asm = request.emit == "asm"
+        text = disassemble(executable) if asm else recorder.text(request.emit)
+        if path is not None or not request.as_json:
+            write_text(text, path)
+        if path is not None and not asm:
+            recorder.constants.save(path.parent)
     if request.as_json:
-        print_json({"kernel": name})
+        print_json(
+            describe(executable, request, name)
+            | {
+                "path": str(path) if path else None,
+                "text": None if path else text,
+            }
+        )
+    elif path is not None:
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def describe(executable: Executable, request: Request, name: str) -> dict[str, Any]:
+    """An Executable in numbers."""
+    return {
+        "kernel": name,
+        "soc": executable.soc,
+        "opt_level": request.opt_level,
+        "emit": request.emit,
+        "launches": len(executable.steps),
+        "programs": [
+            {"name": program.name, "core": program.core.value, "rows": len(program.rows)}
+            for program in executable.programs
+        ],
+        "constant_bytes": sum(value.size for value in executable.constants.values()),
+    }

@@ -132,8 +132,10 @@ class LevelRecorder:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self.constants = ConstantStore()
 
     def __call__(self, stage: Stage) -> None:
+        self.constants = stage.constants
         level = level_of(stage.module)
         if level != "tensor" or level not in self._texts:
             self._texts[level] = print_module(stage.module)
