@@ -196,6 +196,22 @@ def test_a_set_takes_effect_after_everything_before_it_has_ended() -> None:
     assert stall(result, V, "flag_mte2") == load_end - rows["dispatched"][vector][0]
 
 
+def test_the_scalar_unit_sets_and_waits_for_flags() -> None:
+    def write(b: ProgramBuilder) -> None:
+        load(b)
+        b.append("set_flag", MTE2, Pipe.S, 0)
+        b.append("wait_flag", MTE2, Pipe.S, 0)
+        b.append("set_flag", Pipe.S, V, 1)
+        b.append("wait_flag", Pipe.S, V, 1)
+        add(b)
+
+    result = run_program(write, record=True)
+    rows = {name: result.log[0].rows[:, i] for i, name in enumerate(LOG_COLUMNS)}
+    load_end = rows["end"][0]
+    assert stall(result, Pipe.S, "flag_mte2") == load_end - 4
+    assert rows["start"][-1] >= load_end + 2
+
+
 def test_a_full_queue_stops_the_scalar_unit() -> None:
     count = SOC.queue_depth + 9
 
