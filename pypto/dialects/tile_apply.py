@@ -28,6 +28,7 @@ from pypto.dialects.tile_types import (
     TileType,
     tile_type,
 )
+from pypto.ops import ROWS
 from pypto.target.memory import Space
 
 
@@ -141,6 +142,17 @@ class ApplyOp(TileOp):
                 )
             if tile.space is not Space.UB:
                 raise VerifyException(f"tile.apply works in ub, not in {tile.space}")
+        self._verify_operator()
+
+    def _verify_operator(self) -> None:
+        """The catalogue has the operator, and it takes that many operands."""
+        row = ROWS.get(self.operator.data)
+        if row is None or not row.is_primitive or not row.elementwise:
+            raise VerifyException(f"{self.operator.data} is no elementwise primitive")
+        if len(self.inputs) != len(row.operands):
+            raise VerifyException(
+                f"{row.name} takes {len(row.operands)} operands, {len(self.inputs)} are given"
+            )
 
 
 def _parse_input(parser: Parser) -> UnresolvedOperand | int | float:

@@ -62,7 +62,10 @@ MISTAKES = [
     ),
     (f"tile.apply add %x, %nothing : {X} -> {X}", "expected 1 operand types but had 2"),
     (f"tile.apply add 1.0, 2.0 : {X} -> {X}", "at most one operand of tile.apply is a number"),
-    (f"tile.apply relu %acc : {C} -> {C}", "tile.apply works in ub, not in l0c"),
+    (f"tile.apply abs %acc : {C} -> {C}", "tile.apply works in ub, not in l0c"),
+    (f"tile.apply gelu %x : {X} -> {X}", "gelu is no elementwise primitive"),
+    (f"tile.apply sum %x : {X} -> {X}", "sum is no elementwise primitive"),
+    (f"tile.apply add %x : {X} -> {X}", "add takes 2 operands, 1 are given"),
     (
         f"tile.broadcast %x valid(%c8, %n) : {X} -> !tile.tile<16x16xf16, ub>",
         "!tile.tile<8x16xf16, ub> does not broadcast to !tile.tile<16x16xf16, ub>",
