@@ -102,8 +102,7 @@ class _Judge:
         ]
         if len(inputs) + len(results) > MAXIMUM_POINTERS:
             return False
-        shapes = {v: self.extents.shape(v) for op in ops for v in (*op.operands, *op.results)}
-        members = members_of(ops, shapes)
+        members = members_of(ops, self.extents.shape)
         space = fusible_space(members, results)
         if space is None:
             return False

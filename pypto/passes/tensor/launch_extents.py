@@ -20,6 +20,7 @@ class LaunchExtents:
     def __init__(self, ops: Iterable[Operation]) -> None:
         self._parent: dict[Place, Place] = {}
         self._numbers: dict[Place, int] = {}
+        self._shapes: dict[SSAValue, Shape] = {}
         for op in ops:
             if isinstance(op, TensorOperation) and op.row.elementwise:
                 for operand in op.operands:
@@ -38,10 +39,12 @@ class LaunchExtents:
 
     def shape(self, value: SSAValue) -> Shape:
         """The shape of a value with one negative number for each class of equal extents."""
-        shape = []
-        for axis, extent in enumerate(type_of(value).shape):
-            if extent == DYNAMIC:
-                root = self._root((value, axis))
-                extent = -1 - self._numbers.setdefault(root, len(self._numbers))
-            shape.append(extent)
-        return tuple(shape)
+        if value not in self._shapes:
+            extents = enumerate(type_of(value).shape)
+            shape = (self._number(value, axis) if e == DYNAMIC else e for axis, e in extents)
+            self._shapes[value] = tuple(shape)
+        return self._shapes[value]
+
+    def _number(self, value: SSAValue, axis: int) -> int:
+        root = self._root((value, axis))
+        return -1 - self._numbers.setdefault(root, len(self._numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
@@ -92,17 +92,13 @@ def _read_by(op: Operation) -> Iterator[SSAValue]:
 
 
 def members_of(
-    operations: Sequence[TensorOperation], shapes: Mapping[SSAValue, Shape] | None = None
+    operations: Sequence[TensorOperation],
+    shape: Callable[[SSAValue], Shape] = lambda value: type_of(value).shape,
 ) -> list[Member]:
     """The operations of a kernel in the form of its arithmetic; creators count as values only.
 
-    ``shapes`` tells extents known at launch apart; without it they are equal.
+    ``shape`` may tell extents known at launch apart; as they stand in types they are all equal.
     """
-    shapes = shapes or {}
-
-    def shape(value: SSAValue) -> Shape:
-        return shapes.get(value) or type_of(value).shape
-
     place: dict[SSAValue, int] = {op.results[0]: i for i, op in enumerate(operations)}
     return [
         Member(

@@ -25,7 +25,7 @@ def test_fits_is_asked_with_ascending_nodes() -> None:
     grouping = Grouping([(), (0,), (1,)], lambda nodes: asked.append(nodes) or len(nodes) < 3)
     grouping.merge_along_edges([0, 1, 2])
     assert grouping.members == {0: (0, 1), 2: (2,)}
-    assert asked == [(0, 1), (0, 1, 2)]
+    assert asked == [(0, 1, 2), (0, 1)]
 
 
 def test_units_are_ordered_behind_what_they_read() -> None:
