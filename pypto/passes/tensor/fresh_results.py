@@ -20,10 +20,11 @@ def own_results(main: FuncOp) -> None:
     builder = builder_before(end)
     taken: set[SSAValue] = set()
     for place, value in enumerate(end.operands):
+        if 0 in type_of(value).shape:
+            end.operands[place] = _empty(builder, value)
+            continue
         buffer = _viewed(value)
         computed = isinstance(buffer.owner, Operation) and becomes_kernel(buffer.owner)
-        if 0 in type_of(value).shape:
-            continue
         if not computed or buffer in taken:
             end.operands[place] = _copy(builder, value)
         taken.add(buffer)
@@ -34,6 +35,13 @@ def _viewed(value: SSAValue) -> SSAValue:
     while (view := defining(value, *VIEWS)) is not None:
         value = view.operands[0]
     return value
+
+
+def _empty(builder: Builder, value: SSAValue) -> SSAValue:
+    """Another tensor without elements."""
+    tensor = type_of(value)
+    attributes = {"shape": tensor.shape, "value": 0, "dtype": tensor.dtype}
+    return builder.apply(ROWS["full"], (), attributes)
 
 
 def _copy(builder: Builder, value: SSAValue) -> SSAValue:

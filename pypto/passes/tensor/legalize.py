@@ -47,8 +47,7 @@ def empty_result(op: TensorOperation, builder: Builder) -> SSAValue | None:
     result = type_of(op.results[0])
     if op.row.name == "full" or 0 not in result.shape:
         return None
-    zero = False if result.dtype == I1 else 0
-    attributes = {"shape": result.shape, "value": zero, "dtype": result.dtype}
+    attributes = {"shape": result.shape, "value": 0, "dtype": result.dtype}
     return builder.apply(ROWS["full"], (), attributes)
 
 
