@@ -6,6 +6,8 @@ constants of the program.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import pypto
@@ -13,10 +15,15 @@ import pypto
 TOKENS, WIDTH, INNER = 512, 768, 3072
 
 draw = np.random.default_rng(0)
-WEIGHT_IN = draw.normal(0, 0.02, (WIDTH, INNER)).astype(np.float16)
-BIAS_IN = draw.normal(0, 0.02, INNER).astype(np.float16)
-WEIGHT_OUT = draw.normal(0, 0.02, (INNER, WIDTH)).astype(np.float16)
-BIAS_OUT = draw.normal(0, 0.02, WIDTH).astype(np.float16)
+
+
+def weights(*shape: int) -> Any:
+    """Drawn float16 weights; inside a kernel an array acts as a tensor."""
+    return draw.normal(0, 0.02, shape).astype(np.float16)
+
+
+WEIGHT_IN, BIAS_IN = weights(WIDTH, INNER), weights(INNER)
+WEIGHT_OUT, BIAS_OUT = weights(INNER, WIDTH), weights(WIDTH)
 
 
 @pypto.kernel

@@ -11,7 +11,7 @@ from tests.readme import README, ROOT, Piece, pieces
 TEXT = README.read_text()
 
 
-@pytest.mark.parametrize("piece", pieces(TEXT), ids=lambda piece: piece.source[:40])
+@pytest.mark.parametrize("piece", list(pieces(TEXT)), ids=lambda piece: piece.source[:40])
 def test_shown_output_is_real(piece: Piece, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     real = piece.real()
