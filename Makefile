@@ -20,7 +20,7 @@ test: lint
 	@$(BIN)/pytest -n $(JOBS) -m "not full" --durations=5
 
 test-full: lint
-	@$(BIN)/pytest -n $(JOBS) --durations=10
+	@PYPTO_STATUS=docs/status.md $(BIN)/pytest -n $(JOBS) --durations=10
 
 fuzz: .venv/.dev
 	@$(BIN)/python -m tests.fuzz

@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,27 @@ MARK = "// RUN:"
 
 def pytest_report_header() -> str:
     return f"drawn cases: PYPTO_SEED={os.environ.get('PYPTO_SEED', '0')}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """With ``PYPTO_STATUS=FILE``, write there what was run and how it ended."""
+    target = os.environ.get("PYPTO_STATUS")
+    if not target:
+        return
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    counts = ", ".join(
+        f"{len(terminalreporter.stats[outcome])} {outcome}"
+        for outcome in ("passed", "failed", "error", "skipped")
+        if terminalreporter.stats.get(outcome)
+    )
+    seed = os.environ.get("PYPTO_SEED", "0")
+    Path(target).write_text(
+        "# Last run of all tests\n\nWritten by `make test-full`.\n\n"
+        "| commit | seed | result |\n|---|---|---|\n"
+        f"| {commit or 'unknown'} | {seed} | {counts} |\n"
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
