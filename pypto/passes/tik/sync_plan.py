@@ -25,8 +25,10 @@ from pypto.target.clocks import (
 
 Release = tuple[int, ...]
 
-# Groups times units up to which barriers, too, are tried for redundancy; beyond, it takes too long.
-SMALL = 500
+# Groups times units up to which barriers, and flags, are tried for redundancy; beyond, the search
+# takes too long, and what it finds costs little.
+SMALL_WITH_BARRIERS = 500
+SMALL = 2000
 
 
 class Home(StrEnum):
@@ -163,12 +165,14 @@ def plan_block(units: Sequence[Unit], shape: Shape) -> Plan:
     """The flags and barriers that order all conflicts between units of one block."""
     plan = _Replay(units, shape, Plan.empty(len(units))).insert()
     groups = plan.groups()
-    with_barriers = len(groups) * len(units) <= SMALL
+    if len(groups) * len(units) > SMALL_WITH_BARRIERS:
+        groups = [group for group in groups if group.kind is not Kind.BARRIER]
+    if len(groups) * len(units) > SMALL:
+        return plan
     for group in groups:
-        if with_barriers or group.kind is not Kind.BARRIER:
-            smaller = plan.without(group)
-            if _Replay(units, shape, smaller).is_clean():
-                plan = smaller
+        smaller = plan.without(group)
+        if _Replay(units, shape, smaller).is_clean():
+            plan = smaller
     return plan
 
 
