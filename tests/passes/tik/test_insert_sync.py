@@ -61,6 +61,20 @@ def weights(kernel: TileKernel, handles, scalars) -> None:
     kernel.store(kernel.apply("add", row, 1.0), handles[2], 8192)
 
 
+def running_sums(kernel: TileKernel, handles, scalars) -> None:
+    """Two pipes use a tile that is held outside of the loop: it is stored at every step."""
+    emit = kernel.emit
+    with emit.for_(0, scalars[0]) as rows:
+        start = kernel.full(0.0, (1, 64), (1, 64), "f32")
+        with emit.for_(0, scalars[0], [start]) as loop:
+            place = emit.add(emit.mul(rows.index, 4096), emit.mul(loop.index, 64))
+            total = kernel.apply(
+                "add", loop.args[0], kernel.load(handles[0], (1, 64), (1, 64), place)
+            )
+            kernel.store(total, handles[2], place)
+            loop.yield_(total)
+
+
 def matmul(kernel: TileKernel, handles, scalars) -> None:
     """Tiles of 32 x 32 of a product, all of K in steps of 32."""
     emit = kernel.emit
@@ -85,6 +99,7 @@ KERNELS: dict[str, tuple[Callable, str, str]] = {
     "chain": (chain, "vector", "f32"),
     "row sums": (row_sums, "vector", "f32"),
     "weights": (weights, "vector", "f32"),
+    "running sums": (running_sums, "vector", "f32"),
     "matmul": (matmul, "cube", "f16"),
 }
 
@@ -129,7 +144,10 @@ def sync_operations(module: ModuleOp) -> Iterator[list[Operation]]:
     pairs: dict[tuple[Pipe, Pipe], list[Operation]] = {}
     for op in kernel_of(module).walk():
         if isinstance(op, tik.BarrierOp) and op.pipe is not Pipe.ALL:
-            if not isinstance(op.next_op, scf.ForOp):
+            behind = op.next_op
+            while isinstance(behind, tik.FlagOp | tik.BarrierOp):
+                behind = behind.next_op
+            if not isinstance(behind, scf.ForOp):
                 yield [op]
         elif isinstance(op, tik.FlagOp):
             pairs.setdefault((op.source, op.target), []).append(op)
