@@ -68,6 +68,24 @@ def test_a_body_does_what_its_row_means(row: Instruction) -> None:
         check(row, draw, SAMPLERS[row.family.name](draw))
 
 
+# Rows of vector families whose operands may lie anywhere: one of each way to compute.
+NEIGHBOURS = ("vadd.f16", "vadd.i32", "vadds.i32", "vabs.f32", "vconv_f322f16r", "vcopy.u32")
+
+
+@pytest.mark.parametrize("mnemonic", NEIGHBOURS)
+@pytest.mark.parametrize("count", [1, 64, 100, 112, 129, 200])
+def test_operands_may_end_where_the_next_begins(mnemonic: str, count: int) -> None:
+    """Counted elements touch no byte of a neighbour, though whole repeats of them would."""
+    row = BY_MNEMONIC[mnemonic]
+    step = (count * max(row.dtype.bytes, row.source_dtype.bytes) + 31) // 32 * 32
+    for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0)):
+        places = [1024 + place * step for place in order]
+        addresses = [f.name for f in row.fields if f.kind is Kind.ADDRESS]
+        values = dict(zip(addresses, places, strict=False))
+        values |= {f.name: 5 for f in row.fields if f.kind is Kind.SCALAR}
+        check(row, Draw(row, count), {**values, "mask_mode": 1, "mask_high": 0, "mask_low": count})
+
+
 @pytest.mark.parametrize("dtype", ATOMIC_TYPES, ids=str)
 @pytest.mark.parametrize("operation", ATOMIC_OPERATIONS[1:])
 def test_atomic_stores(operation: str, dtype: object) -> None:

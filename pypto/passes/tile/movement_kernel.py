@@ -118,8 +118,10 @@ class MovementKernel:
             scaled.append(MoveAxis(self.factor, 1, 1))
         merged = merge_axes(scaled) or (MoveAxis(1, 1, 1),)
         bases = source_base * self.factor, target_base * self.factor
+        if merged[-1].target != 1:
+            merged = (*merged, MoveAxis(1, 1, 1))
         inner = next((place for place, axis in enumerate(merged) if axis.source == 1), None)
-        if inner == len(merged) - 1:
+        if merged[-1].source == 1:
             self.copy(source, merged, bases)
         elif inner is None and merged[-1].source >= BURST_STEP:
             self.copy(source, (*merged, MoveAxis(1, 1, 1)), bases)
@@ -209,7 +211,7 @@ class MovementKernel:
         offsets = emit.value(
             tile.IotaOp,
             emit.index(0),
-            *(step * self.dtype.bytes for step in shuffle.steps),
+            *(step * max(self.dtype.bytes, F16.bytes) for step in shuffle.steps),
             emit.index(down.size),
             emit.index(across.size),
             tile.TileType(*target_type.shape, I32, Space.UB),

@@ -157,7 +157,8 @@ def binary(f, ub, scratch, element, kind, size, decode, encode):
         d = ub + place(f.dst, f.dst_block, f.dst_repeat, i, 0, size)
         a = ub + place(f.src0, f.src0_block, f.src0_repeat, i, 0, size)
         b = ub + place(f.src1, f.src1_block, f.src1_repeat, i, 0, size)
-        reach = parts * width
+        # Lanes behind the last one that is on neither read nor write.
+        reach = min(parts * width, total - i * lanes)
         windows = (
             on != HOLES
             and apart(d, f.dst_block, size, a, f.src0_block, size, reach)
@@ -220,7 +221,8 @@ def mapped(
     for i in range(count):
         d = ub + place(f.dst, f.dst_block, f.dst_repeat, i, 0, size)
         a = ub + place(f.src, f.src_block, f.src_repeat, i, 0, source_size)
-        reach = parts * width
+        # Lanes behind the last one that is on neither read nor write.
+        reach = min(parts * width, total - i * lanes)
         windows = on != HOLES and apart(d, f.dst_block, size, a, f.src_block, source_size, reach)
         for j in range(parts if windows else 0):
             run = lanes_in_window(mode, low, lanes, on, i, j, width)
