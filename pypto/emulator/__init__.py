@@ -1,0 +1,1 @@
+"""What the machine does: time, meaning, hazards. ``run.run`` runs an Executable."""

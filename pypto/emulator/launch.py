@@ -38,7 +38,7 @@ from pypto.target.soc import Soc
 # Events per call of the engine: as many as take about so long, so that Ctrl-C is heard.
 FIRST_SLICE = 10_000
 SLICE_SECONDS = 0.1
-FLIGHTS = 4096
+FLIGHTS = 8192
 LOG_ROWS = 65_536
 SCRATCH_BYTES = 2**20
 
@@ -96,8 +96,10 @@ def run_launch(
         buffer_count=len(spans[0]),
         memory_table=_memory_table(device, grid, arenas, scratch),
         soc=np.array(soc.numbers, np.int64),
+        core_count=grid,
         depth=soc.queue_depth,
         issue=soc.scalar_issue,
+        event_ids=soc.event_ids,
         functional=int(options.functional),
         record=int(options.record),
         cycle_limit=options.cycle_limit,

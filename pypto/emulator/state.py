@@ -17,7 +17,7 @@ from pypto.target.memory import PIPES, SPACES, Pipe
 from pypto.target.rows import OPERAND_LIMIT, REGISTER_COUNT
 
 UNITS_PER_CORE = 8
-EVENT_IDS = 8
+EVENT_IDS = 64  # room; how many there are is a figure of the SoC
 FLAGS_PER_CORE = UNITS_PER_CORE * UNITS_PER_CORE * EVENT_IDS
 WORKING_PIPES: tuple[Pipe, ...] = tuple(pipe for pipe in PIPES if pipe is not Pipe.ALL)
 
@@ -35,9 +35,10 @@ STALL_QUEUE = STALL_FLAG + len(WORKING_PIPES)
 STALLS = len(STALL_KINDS)
 STATES = len(STATE_REGISTERS)
 
-
-ACTOR_BITS = 10  # of an event's key: the unit
+ACTOR_BITS = 14  # of an event's key: the unit
 PHASE_BITS = 2
+TICKS = 4096  # per cycle, so that server times of many bytes per cycle stay exact
+SECTOR_BYTES = 128  # the smallest request to GM [V] and the unit in which L2 fills
 
 
 class Phase(IntEnum):
@@ -63,9 +64,8 @@ class Counter(IntEnum):
     FINISHED = 3  # cores that are done
     INSTRUCTIONS = 4  # every dispatch
     DATA_INSTRUCTIONS = 5  # dispatches that are neither scalar nor synchronisation
-    EVENTS = 6  # events served
-    LOG = 7  # rows in the log
-    NOW = 8  # time of the last event
+    LOG = 6  # rows in the log
+    NOW = 7  # time of the last event
 
 
 class Server(IntEnum):
@@ -106,11 +106,10 @@ class Fault(IntEnum):
     NONE = 0
     DOUBLE_SET = 1
     OUT_OF_BOUNDS = 2
-    UNBALANCED = 3
-    BAD_EVENT = 4
-    BAD_PIPE = 5
-    BAD_ROW = 6
-    BAD_PARAMETER = 7
+    BAD_EVENT = 3
+    BAD_PIPE = 4
+    BAD_ROW = 5
+    BAD_PARAMETER = 6
 
 
 Words = np.ndarray  # int64
@@ -135,8 +134,10 @@ class Machine(NamedTuple):
     buffer_count: int
     memory_table: Words  # [cores, MEMORY_TABLE_WIDTH]
     soc: Words  # the fields of SocNumbers
+    core_count: int
     depth: int  # of every queue
     issue: int  # cycles of the scalar unit per dispatched instruction
+    event_ids: int
     functional: int
     record: int
     cycle_limit: int
@@ -151,6 +152,7 @@ class Machine(NamedTuple):
     address_space: Words
     gm_address: Words
     gm_write: Words
+    atomic_field: Words
     facts: Words
     body: Words
     measure: Words
@@ -186,6 +188,8 @@ class Machine(NamedTuple):
     # Instructions whose effect is still to come.
     flight_row: Words  # the next free record while free
     flight_fields: Words  # [flights, OPERAND_LIMIT]
+    ended: Words  # [cores, MOST_ENDED]: records whose effect is due, in order
+    ended_count: Words  # [cores]
     # Scratch of calls, and the log.
     measured: Words  # COSTS numbers, then ACCESS_WORDS per address
     log: Words  # [log rows, LOG_WIDTH]
@@ -204,9 +208,6 @@ class Machine(NamedTuple):
     hbm_read_rate: int
     hbm_mixed_rate: int  # while it also writes
 
-
-TICKS = 4096  # so that server times of more than one byte per cycle stay exact
-SECTOR_BYTES = 128  # the smallest request to GM [V] and the unit in which L2 fills
 
 # Columns of the log; resolved fields follow.
 LOG_COLUMNS = (
@@ -230,6 +231,9 @@ MEMORY_TABLE_WIDTH = MEMORY_LIMITS + len(SPACES)
 COSTS = 4  # occupancy, latency, bytes and bursts to or from GM
 ACCESS_WORDS = len(Access._fields)
 MOST_ADDRESSES = 8
+
+# Effects of a core that are computed together, while its memories are in the host's caches.
+MOST_ENDED = 128
 
 assert len(WORKING_PIPES) <= UNITS_PER_CORE
 
@@ -271,6 +275,8 @@ def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[st
         "entry_fields": zeros(entries, OPERAND_LIMIT),
         "flight_row": np.arange(1, flights + 1, dtype=np.int64),
         "flight_fields": zeros(flights, OPERAND_LIMIT),
+        "ended": zeros(cores, MOST_ENDED),
+        "ended_count": zeros(cores),
         "measured": zeros(COSTS + MOST_ADDRESSES * ACCESS_WORDS),
         "log": zeros(log_rows, LOG_WIDTH),
     }

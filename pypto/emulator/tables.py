@@ -52,6 +52,7 @@ class Tables(NamedTuple):
     address_space: np.ndarray  # int64[opcodes, addresses]
     gm_address: np.ndarray  # int64[opcodes]: which address is in GM, -1 for none
     gm_write: np.ndarray  # int64[opcodes]
+    atomic_field: np.ndarray  # int64[opcodes]: which field is the atomic mode, -1 for none
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
     measure: np.ndarray  # int64[opcodes]
@@ -78,6 +79,7 @@ def tables() -> Tables:
         address_space=zeros(opcodes, MOST_ADDRESSES),
         gm_address=np.full(opcodes, -1, np.int64),
         gm_write=zeros(opcodes),
+        atomic_field=np.full(opcodes, -1, np.int64),
         facts=zeros(opcodes, facts),
         body=zeros(opcodes),
         measure=zeros(opcodes),
@@ -113,6 +115,7 @@ def _fill_rows(made: Tables) -> None:
         for position, (i, register) in enumerate(states):
             made.state_field[opcode, position] = i
             made.state_register[opcode, position] = STATE_REGISTERS.index(register)
+        made.atomic_field[opcode] = next((i for i, name in states if name == "atomic"), -1)
         addresses = [f for f in row.fields if f.kind is Kind.ADDRESS]
         made.address_count[opcode] = len(addresses)
         for i, field in enumerate(addresses):

@@ -292,8 +292,8 @@ def synchronise(m, core, time, now, pc, action):
         return enqueue_or_hold(m, core, unit + source, time, pc)
     target = m.rows[at + OPERAND_COLUMN + 1]
     event = operand(m, core, pc, 2)
-    if event < 0 or event >= EVENT_IDS:
-        complain(m, BAD_EVENT, core, pc, event, EVENT_IDS - 1, 0)
+    if event < 0 or event >= min(m.event_ids, EVENT_IDS):
+        complain(m, BAD_EVENT, core, pc, event, m.event_ids - 1, 0)
         return True
     if source > LAST_PIPE or target > LAST_PIPE or source < 0 or target < 0:
         complain(m, BAD_PIPE, core, pc, source, target, 0)

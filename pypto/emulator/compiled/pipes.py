@@ -30,6 +30,7 @@ from pypto.emulator.state import (
     MEMORY_LIMITS,
     MEMORY_TABLE_WIDTH,
     MOST_ADDRESSES,
+    MOST_ENDED,
     STALL_BARRIER,
     STALL_DISPATCH,
     STALL_FLAG,
@@ -225,19 +226,47 @@ def in_bounds(m, core, row, opcode):
 
 
 @internal
-def take_effect(m, core, payload):
-    """Run the body of an instruction that ends now."""
+def end(m, core, payload):
+    """An instruction has ended: its effect is due, after those of its core that ended before.
+
+    Effects of different cores are in no order that a program without races can see; only atomic
+    stores are, so they come after everything that ended before them anywhere.
+    """
     flight = payload & FLIGHT_MASK
-    row = m.flight_row[flight]
-    opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
-    fields = address_of(m.flight_fields) + flight * OPERAND_LIMIT * WORD
+    count = m.ended_count[core]
+    m.ended[core * MOST_ENDED + count] = flight
+    m.ended_count[core] = count + 1
+    opcode = m.rows[m.flight_row[flight] * ROW_WIDTH + OPCODE_COLUMN]
+    atomic = m.atomic_field[opcode]
+    if atomic >= 0 and m.flight_fields[flight * OPERAND_LIMIT + atomic] != 0:
+        take_all_effects(m)
+    elif count + 1 == MOST_ENDED:
+        take_effects(m, core)
+
+
+@internal
+def take_all_effects(m):
+    """Compute every effect that is due."""
+    for core in range(m.core_count):
+        take_effects(m, core)
+
+
+@internal
+def take_effects(m, core):
+    """Compute the effects that are due on a core."""
     table = address_of(m.memory_table) + core * MEMORY_TABLE_WIDTH * WORD
-    bad = call2(m.body[opcode], fields, table)
-    if bad != 0:
-        complain(m, OUT_OF_BOUNDS, core, row, -1, bad - 1, bad)
-    m.flight_row[flight] = m.counters[FREE_FLIGHT]
-    m.counters[FREE_FLIGHT] = flight
-    m.counters[FREE_COUNT] += 1
+    for i in range(m.ended_count[core]):
+        flight = m.ended[core * MOST_ENDED + i]
+        row = m.flight_row[flight]
+        opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
+        fields = address_of(m.flight_fields) + flight * OPERAND_LIMIT * WORD
+        bad = call2(m.body[opcode], fields, table)
+        if bad != 0:
+            complain(m, OUT_OF_BOUNDS, core, row, -1, bad - 1, bad)
+        m.flight_row[flight] = m.counters[FREE_FLIGHT]
+        m.counters[FREE_FLIGHT] = flight
+        m.counters[FREE_COUNT] += 1
+    m.ended_count[core] = 0
 
 
 @internal

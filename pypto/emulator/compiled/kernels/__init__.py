@@ -1,0 +1,1 @@
+"""What instructions do to memory, by family."""
