@@ -22,7 +22,7 @@ class Row:
 
     name: str
     soc: str | None = None
-    shape: list[int] | None = None
+    shape: list[list[int]] | None = None
     dtype: str | None = None
     cycles: int | None = None
     time_us: float | None = None
@@ -165,6 +165,8 @@ def print_rows(name: str, rows: list[Row]) -> None:
 def cell(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, list):
+        return " ".join("x".join(map(str, shape)) for shape in value)
     if isinstance(value, bool):
         return "yes" if value else "NO"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-WIDTH_OF_A_PIPE = 160  # columns when stdout is no terminal
+WIDTH_OF_A_PIPE = 1000  # columns when stdout is no terminal
 
 
 def print_json(value: Any) -> None:

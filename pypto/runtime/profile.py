@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from pypto.emulator.profile import Profile as DeviceProfile
-from pypto.emulator.state import WORKING_PIPES
 from pypto.runtime.bound import Work, bounds, largest
-from pypto.target.executable import Executable, Role
-from pypto.target.memory import Pipe
-from pypto.target.rows import OPCODE_COLUMN, forms_by_opcode
 
 
 @dataclass(frozen=True)
@@ -168,37 +161,3 @@ def stall_text(kind: str) -> str:
 
 def share(part: int, whole: int) -> str:
     return f"{part / whole:.1%}" if whole else ""
-
-
-def work_of(
-    executable: Executable, device: DeviceProfile, shapes: Sequence[Sequence[int]]
-) -> Work:
-    """The work of a run: executed cycles without start-up, compulsory bytes."""
-    cycles = dict.fromkeys((Pipe.M, Pipe.V, Pipe.MTE1, Pipe.FIX), 0)
-    for step, launch in zip(executable.steps, device.launches, strict=True):
-        opcodes = np.unique(executable.programs[step.program].rows[:, OPCODE_COLUMN])
-        heads = start_ups(opcodes.tolist(), device)
-        for pipe in cycles:
-            column = WORKING_PIPES.index(pipe)
-            count = int(launch.pipe_instructions[:, column].sum())
-            busy = int(launch.busy[:, column].sum())
-            cycles[pipe] += max(0, busy - heads.get(pipe, 0) * count)
-    sizes = [(buffer.role, buffer.byte_count(shapes)) for buffer in executable.buffers]
-    return Work(
-        cube_cycles=cycles[Pipe.M],
-        vector_cycles=cycles[Pipe.V],
-        mte1_cycles=cycles[Pipe.MTE1],
-        fix_cycles=cycles[Pipe.FIX],
-        read_bytes=sum(size for role, size in sizes if role in (Role.INPUT, Role.CONSTANT)),
-        write_bytes=sum(size for role, size in sizes if role is Role.RESULT),
-    )
-
-
-def start_ups(opcodes: Sequence[int], device: DeviceProfile) -> dict[Pipe, int]:
-    """Per pipe the longest start-up among the instructions of a program."""
-    longest = {Pipe.M: device.soc.mad_gap, Pipe.FIX: device.soc.fixpipe_head}
-    for opcode in opcodes:
-        row = forms_by_opcode()[opcode].row
-        if row is not None and row.pipe is Pipe.V:
-            longest[Pipe.V] = max(longest.get(Pipe.V, 0), row.facts.head)
-    return longest

@@ -12,8 +12,9 @@ import numpy as np
 from pypto.emulator.run import run as emulate
 from pypto.runtime.hazards import prove_ordered
 from pypto.runtime.memory import check_fits
-from pypto.runtime.profile import Profile, work_of
+from pypto.runtime.profile import Profile
 from pypto.runtime.timeline import write_timeline
+from pypto.runtime.work import work_of
 from pypto.target.executable import Executable
 
 
