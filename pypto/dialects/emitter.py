@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from pypto.dialects import tik
 from pypto.dialects.locations import UNKNOWN
-from pypto.dialects.scalars import SCALAR_MEANINGS, SCALAR_OPERATIONS, constant_of
+from pypto.dialects.scalars import SCALAR_MEANINGS, SCALAR_OPERATIONS, folded
 
 Index = int | SSAValue
 OperationType = TypeVar("OperationType", bound=Operation)
@@ -277,11 +277,3 @@ class Emitter:
 @contextmanager
 def _nothing() -> Iterator[None]:
     yield
-
-
-def folded(value: Index) -> Index:
-    """The integer a constant stands for, every other value as it is."""
-    if isinstance(value, SSAValue):
-        constant = constant_of(value)
-        return value if constant is None else constant
-    return int(value)

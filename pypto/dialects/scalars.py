@@ -78,3 +78,11 @@ def constant_of(value: SSAValue) -> int | None:
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
         return owner.value.value.data
     return None
+
+
+def folded(value: int | SSAValue) -> int | SSAValue:
+    """The integer a constant stands for, every other value as it is."""
+    if isinstance(value, SSAValue):
+        constant = constant_of(value)
+        return value if constant is None else constant
+    return int(value)

@@ -8,16 +8,10 @@ it (``valid(%rows, %columns)``) and inherited from there on. Global memory is a 
 from __future__ import annotations
 
 from xdsl.dialects import scf
-from xdsl.ir import (
-    BlockArgument,
-    Dialect,
-    Operation,
-    OpResult,
-    SSAValue,
-)
+from xdsl.ir import Block, BlockArgument, Dialect, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from pypto.dialects.scalars import constant_of
+from pypto.dialects.scalars import folded
 from pypto.dialects.tile_apply import ApplyOp
 from pypto.dialects.tile_base import RootOp, TileOp
 from pypto.dialects.tile_matrix import AccumulatorOp, ExtractOp, LoadOp, MmaOp, StoreOp
@@ -39,25 +33,29 @@ GRANULE = "tile.granule"  # rows of a tile in UB lie round_up(valid columns, gra
 
 def valid_shape(value: SSAValue) -> tuple[int | SSAValue, int | SSAValue]:
     """Valid rows and columns of a tile: those of the operation that roots it; constants as ints."""
-    if isinstance(value, BlockArgument):
-        return valid_shape(_initial_value(value))
-    owner = value.owner
-    match owner:
-        case RootOp():
-            return _folded(owner.valid_rows), _folded(owner.valid_columns)
-        case ApplyOp():
-            return valid_shape(owner.arguments[0])
-        case GatherOp():
-            return valid_shape(owner.offsets)
-        case MmaOp():
-            return valid_shape(owner.accumulator)
-        case ReduceOp():
-            rows, columns = valid_shape(owner.source)
-            return (1, columns) if owner.axis.value.data == 0 else (rows, 1)
-        case scf.ForOp() if isinstance(value, OpResult):
-            return valid_shape(owner.iter_args[value.index])
-        case _:
-            raise VerifyException(f"no operation says how much of {value} is valid")
+    reduced: set[int] = set()
+    while True:
+        owner = value.owner
+        match owner:
+            case RootOp():
+                rows = 1 if 0 in reduced else folded(owner.valid_rows)
+                columns = 1 if 1 in reduced else folded(owner.valid_columns)
+                return rows, columns
+            case ApplyOp():
+                value = owner.arguments[0]
+            case GatherOp():
+                value = owner.offsets
+            case MmaOp():
+                value = owner.accumulator
+            case ReduceOp():
+                reduced.add(owner.axis.value.data)
+                value = owner.source
+            case scf.ForOp() if isinstance(value, OpResult):
+                value = owner.iter_args[value.index]
+            case Block() if isinstance(value, BlockArgument):
+                value = _initial_value(value)
+            case _:
+                raise VerifyException(f"no operation says how much of {value} is valid")
 
 
 def _initial_value(argument: BlockArgument) -> SSAValue:
@@ -65,11 +63,6 @@ def _initial_value(argument: BlockArgument) -> SSAValue:
     if not isinstance(loop, scf.ForOp) or argument.index == 0:
         raise VerifyException("a tile enters a block as a loop-carried value only")
     return loop.iter_args[argument.index - 1]
-
-
-def _folded(value: SSAValue) -> int | SSAValue:
-    constant = constant_of(value)
-    return value if constant is None else constant
 
 
 TILE_OPERATIONS: tuple[type[Operation], ...] = (

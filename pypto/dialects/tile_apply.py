@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import StringAttr, UnitAttr
-from xdsl.ir import (
-    Attribute,
-    SSAValue,
-)
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
     opt_prop_def,
@@ -24,10 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from pypto.dialects.text import number_text, number_value, parse_optional_number
 from pypto.dialects.tile_base import TileOp, attribute_of, parse_tile_type
-from pypto.dialects.tile_types import (
-    TileType,
-    tile_type,
-)
+from pypto.dialects.tile_types import TileType, tile_type
 from pypto.ops import ROWS
 from pypto.target.memory import Space
 

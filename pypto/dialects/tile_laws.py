@@ -61,7 +61,7 @@ def _agree(op: Operation, values: list[SSAValue]) -> None:
 def nested_loops_share_outer_tiles_with_one_pipe(kernel: func.FuncOp) -> None:
     """Inside a nested loop, a tile held outside of it is touched by one pipe only."""
     for loop in kernel.walk():
-        if not isinstance(loop, scf.ForOp) or not isinstance(loop.parent_op(), scf.ForOp):
+        if not isinstance(loop, scf.ForOp) or not _is_nested(loop):
             continue
         pipes: dict[SSAValue, Pipe] = {}
         for op in loop.body.block.walk():
@@ -73,6 +73,13 @@ def nested_loops_share_outer_tiles_with_one_pipe(kernel: func.FuncOp) -> None:
                         f"a tile held outside this loop meets pipe {pipe_of(op)} besides "
                         f"{pipes[root]}",
                     )
+
+
+def _is_nested(loop: scf.ForOp) -> bool:
+    around = loop.parent_op()
+    while around is not None and not isinstance(around, scf.ForOp):
+        around = around.parent_op()
+    return around is not None
 
 
 def pipe_of(op: Operation) -> Pipe:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i64
-from xdsl.ir import (
-    SSAValue,
-)
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -18,20 +16,9 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from pypto.dialects.tile_base import (
-    I64,
-    ONE,
-    RootOp,
-    TileOp,
-    verify_slots,
-)
-from pypto.dialects.tile_types import (
-    CUBE_DTYPES,
-    GlobalType,
-    TileType,
-    tile_type,
-)
-from pypto.target.memory import SPLIT_PATHS, Space
+from pypto.dialects.tile_base import I64, ONE, RootOp, TileOp, verify_slots
+from pypto.dialects.tile_types import CUBE_DTYPES, GlobalType, TileType, tile_type
+from pypto.target.memory import Space
 
 
 @irdl_op_definition
@@ -178,8 +165,6 @@ class ExtractOp(RootOp):
         source, tile = tile_type(self.source), self.tile
         if source.space is not Space.L1 or tile.space not in (Space.L0A, Space.L0B):
             raise VerifyException(f"tile.extract goes from l1 to l0a or l0b: {source} -> {tile}")
-        if (source.space, tile.space) not in SPLIT_PATHS:
-            raise VerifyException(f"there is no data path {source.space} -> {tile.space}")
         if source.element != tile.element:
             raise VerifyException(f"an extract keeps the element type: {source} is not {tile}")
 

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
-from xdsl.ir import (
-    Attribute,
-    SSAValue,
-)
-from xdsl.irdl import (
-    irdl_op_definition,
-    operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from pypto.dialects.text import (
-    number_text,
-    number_value,
-    parse_enum,
-    parse_number,
-)
+from pypto.dialects.text import number_text, number_value, parse_enum, parse_number
 from pypto.dialects.tile_base import (
     I64,
     RootOp,
@@ -34,12 +20,7 @@ from pypto.dialects.tile_base import (
     parse_valid,
     verify_same,
 )
-from pypto.dialects.tile_types import (
-    ReduceKind,
-    ReduceKindAttr,
-    TileType,
-    tile_type,
-)
+from pypto.dialects.tile_types import ReduceKind, ReduceKindAttr, TileType, tile_type
 from pypto.target.memory import Space
 
 
