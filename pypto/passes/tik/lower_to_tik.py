@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -18,6 +19,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
     IntegerAttr,
+    LocationAttr,
     ModuleOp,
 )
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -31,16 +33,26 @@ from pypto.passes.base import Pass
 from pypto.passes.tik import lowering_matrix as matrix
 from pypto.passes.tik import lowering_spread as spread
 from pypto.passes.tik import lowering_transfer as transfer
-from pypto.passes.tik.carried_tiles import InPlace, is_stored, whole_repeat_tiles
 from pypto.passes.tik.kernels import kernels_at, mark_stage
 from pypto.passes.tik.lowering_elementwise import BINARY, ELEMENTWISE, Call
+from pypto.passes.tik.lowering_facts import (
+    InPlace,
+    is_scalar,
+    is_stored,
+    loads_first,
+    packet_form,
+    whole_repeat_tiles,
+)
 from pypto.passes.tik.lowering_reduce import reduce
 from pypto.passes.tik.lowering_repeated import Repeated, on_all_rows, repeated
 from pypto.passes.tik.lowering_state import Lowering, Tile
-from pypto.target.dtypes import F32
+from pypto.target.dtypes import I1
 from pypto.target.instructions import BY_MNEMONIC
 from pypto.target.layouts import EDGE
 from pypto.target.memory import Space
+
+# More stores than these in a block come at its end, together.
+MOST_STORES_AT_ONCE = 3
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,9 @@ class _KernelLowering:
         self.repeats: dict[SSAValue, Repeated] = {}
         self.targets: dict[SSAValue, Tile] = {}
         self.whole = whole_repeat_tiles(kernel)
+        # What is left to do for tiles just loaded, and stores put off to the end of the block.
+        self.loading: list[tuple[LocationAttr, Callable[[], None]]] = []
+        self.storing: list[tuple[LocationAttr, Callable[[], None]]] | None = None
 
     def lower(self) -> func.FuncOp:
         """The kernel at the tik level."""
@@ -120,16 +135,37 @@ class _KernelLowering:
     # Structure.
 
     def lower_block(self, block: Block) -> None:
-        """Everything but the terminator."""
-        for op in _loads_first(block):
+        """Everything but the terminator.
+
+        Loads come first, and many stores last, so that flags of several can be merged.
+        """
+        order = loads_first(block)
+        saved = self.loading, self.storing
+        self.loading = []
+        stores = sum(isinstance(op, tile.StoreOp) for op in order)
+        self.storing = [] if stores > MOST_STORES_AT_ONCE else None
+        for op in order:
             self.emit.location = op.location
+            if op.regions or any(map(tile.is_tile, op.operands)):
+                self.run(self.loading)
             self.lower_operation(op)
+        self.run(self.loading)
+        self.run(self.storing or [])
+        self.loading, self.storing = saved
+
+    def run(self, waiting: list[tuple[LocationAttr, Callable[[], None]]]) -> None:
+        """Emit what was put off."""
+        here = self.emit.location
+        for self.emit.location, emit in waiting:
+            emit()
+        waiting.clear()
+        self.emit.location = here
 
     def lower_operation(self, op: Operation) -> None:
         handler = HANDLERS.get(type(op))
         if handler is not None:
             handler(self, op)
-        elif type(op) in SCALAR_OPERATIONS or isinstance(op, tik.CompareOp):
+        elif is_scalar(op):
             self.lower_scalar(op)
         else:
             raise CompileError(
@@ -259,7 +295,7 @@ class _KernelLowering:
         if result in self.targets:
             return self.targets[result]
         type = tile.tile_type(result)
-        if type.dtype.name != "i1" and is_stored(result):
+        if type.dtype != I1 and is_stored(result):
             slots = max(slots, self.state.slots)
         owner = result.owner
         label = owner.name.partition(".")[2] if isinstance(owner, Operation) else "carried"
@@ -296,15 +332,14 @@ class _KernelLowering:
         if tile.tile_type(op.result).space is Space.L1:
             made = self.matrix_tile(op.result, rows, columns, slots)
             self.packets[op.result] = matrix.load_packet(
-                self.state, source, offset, stride, made, *_packet_form(op)
+                self.state, source, offset, stride, made, *packet_form(op)
             )
             return
-        if tile.tile_type(op.result).dtype.name == "i1":
-            made = self.new_tile(op.result, rows, columns)
-            transfer.load_bits(self.state, source, offset, stride, made, slots)
-        else:
-            made = self.new_tile(op.result, rows, columns, slots)
-            transfer.load(self.state, source, offset, stride, made)
+        is_bits = tile.tile_type(op.result).dtype == I1
+        made = self.new_tile(op.result, rows, columns, 1 if is_bits else slots)
+        finish = transfer.staged_load(self.state, source, offset, stride, made, slots)
+        if finish is not None:
+            self.loading.append((op.location, finish))
         self.tiles[op.result] = made
 
     def lower_store(self, op: tile.StoreOp) -> None:
@@ -314,11 +349,16 @@ class _KernelLowering:
         assert isinstance(op.target.type, tile.GlobalType)
         if source.type.space is Space.L0C:
             dtype = op.target.type.dtype
-            matrix.drain(self.state, source, target, dtype, offset, stride, op.relu is not None)
-        elif source.dtype.name == "i1":
-            transfer.store_bits(self.state, source, target, offset, stride)
+            relu = op.relu is not None
+            matrix.drain(self.state, source, target, dtype, offset, stride, relu)
+            return
+        ready = transfer.storable(self.state, source, stride)
+        store = partial(transfer.store, self.state, ready, target, offset, stride)
+        # A carried tile may have its next value by the end of the block.
+        if self.storing is None or isinstance(op.source, BlockArgument):
+            store()
         else:
-            transfer.store(self.state, source, target, offset, stride)
+            self.storing.append((op.location, store))
 
     def lower_full(self, op: tile.FullOp) -> None:
         made = self.new_tile(op.result, *self.valid(op))
@@ -448,40 +488,3 @@ def _slots(kernel: func.FuncOp) -> int:
 def _yielded(body: Block) -> Sequence[SSAValue]:
     last = body.last_op
     return last.arguments if isinstance(last, scf.YieldOp) else ()
-
-
-def _loads_first(block: Block) -> list[Operation]:
-    """The operations of a block, loads and what their places are computed from in front.
-
-    Transfers start as early as they can, and flags of several loads can be merged.
-    """
-    early: set[Operation] = set()
-    for op in block.ops:
-        if isinstance(op, tile.LoadOp):
-            _add_slice(op, block, early)
-    if any(op.regions or isinstance(op, tile.StoreOp) for op in early):
-        return list(block.ops)
-    return [*(op for op in block.ops if op in early), *(op for op in block.ops if op not in early)]
-
-
-def _add_slice(op: Operation, block: Block, found: set[Operation]) -> None:
-    if op in found:
-        return
-    found.add(op)
-    for operand in op.operands:
-        owner = operand.owner
-        if isinstance(owner, Operation) and owner.parent is block:
-            _add_slice(owner, block, found)
-
-
-def _packet_form(load: tile.LoadOp) -> tuple[bool, bool]:
-    """Whether a packet lies in squares, and whether a single row of it lies densely."""
-    extracts = [use.operation for use in load.result.uses]
-    squares = packs = False
-    for op in extracts:
-        if isinstance(op, tile.ExtractOp):
-            for_a = tile.tile_type(op.result).space is Space.L0A
-            turns = for_a == (op.transpose is not None)
-            squares = squares or (turns and tile.tile_type(op.result).dtype == F32)
-            packs = packs or (for_a and not turns)
-    return squares, packs

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from xdsl.ir import SSAValue
 
@@ -11,8 +13,15 @@ from pypto.dialects.tile_types import TileType
 from pypto.passes.tik.lowering_bits import compare_bits
 from pypto.passes.tik.lowering_cast import choose_ones, step
 from pypto.passes.tik.lowering_repeated import element_blocks
-from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile
-from pypto.target.dtypes import F16, U8
+from pypto.passes.tik.lowering_state import (
+    BITS_OF_SIZE,
+    MAX_REPEATS,
+    Buffer,
+    Lowering,
+    Tile,
+    same_bits,
+)
+from pypto.target.dtypes import F16, I1, U8
 from pypto.target.memory import BLOCK_BYTES, Space
 
 MAX_BURSTS = 4095
@@ -35,9 +44,7 @@ def load(state: Lowering, source: SSAValue, offset: Index, stride: Index, out: T
     A row is filled up to the pitch with zeros, so that instructions may run over the padding.
     """
     place = state.at(source, state.emit.mul(offset, out.size))
-    if out.is_vector:
-        load_vector(state, place, stride, out)
-    elif is_contiguous(state, out, stride):
+    if out.is_vector or is_contiguous(state, out, stride):
         length = state.emit.mul(out.count, out.size)
         copy_in(state, out.size, dst=out.pointer, src=place, length=length)
     else:
@@ -92,30 +99,37 @@ def row_gap(state: Lowering, stride: Index, tile: Tile) -> Index:
     return gap
 
 
-def load_vector(state: Lowering, place: SSAValue, stride: Index, out: Tile) -> None:
-    """A column: dense where its elements are neighbours, else one element in a block each."""
-    emit, size, rows = state.emit, out.size, out.type.shape[0]
-    if rows == 1 or stride == 1:
-        copy_in(state, size, dst=out.pointer, src=place, length=emit.mul(out.rows, size))
-        return
-    if size not in BITS_OF_SIZE:
+def as_column_of_blocks(state: Lowering, vector: Tile, pointer: SSAValue, buffer: Buffer) -> Tile:
+    """The extents of a dense vector, with every element at the start of a block of its own."""
+    if vector.size not in BITS_OF_SIZE:
         raise state.unsupported(
-            f"a column of {out.dtype} elements {stride} apart", "transpose the tensor first"
+            f"a column of {vector.dtype} elements that are no neighbours", "transpose first"
         )
-    spread = state.allocate("spread", Space.UB, rows * BLOCK_BYTES, out.buffer.slots)
-    blocks = state.acquire(spread)
-    gap = emit.mul(emit.sub(stride, 1), size)
-    kind = {2: "f16", 4: "f32"}[size]
-    for row, count in state.pieces(out.rows, rows, MAX_BURSTS):
-        target = state.at(blocks, emit.mul(row, BLOCK_BYTES))
-        start = state.at(place, emit.mul(row, emit.mul(stride, size)))
-        copy_in(state, size, dst=target, src=start, bursts=count, length=size, src_gap=gap)
-    # The largest of one lane is that lane: this collects the first element of every block.
-    for row, count in state.pieces(out.rows, rows, 255):
-        emit.instruction(
-            f"vcmax.{kind}",
-            dst=state.at(out.pointer, emit.mul(row, size)),
-            src=state.at(blocks, emit.mul(row, BLOCK_BYTES)),
+    rows, _ = vector.type.shape
+    pitch = BLOCK_BYTES // vector.size
+    return replace(
+        vector,
+        type=vector.type.with_shape(rows, 2),
+        columns=1,
+        pitch=pitch,
+        count=state.emit.mul(vector.rows, pitch),
+        pointer=pointer,
+        buffer=buffer,
+    )
+
+
+def is_dense(tile: Tile, stride: Index) -> bool:
+    """Whether a column has its elements next to each other in global memory too."""
+    return tile.type.shape[0] == 1 or stride == 1
+
+
+def collect(state: Lowering, blocks: Tile, out: Tile) -> None:
+    """The first element of every block: the largest of one lane is that lane."""
+    for row, count in state.pieces(out.rows, out.type.shape[0], MAX_REPEATS):
+        state.emit.instruction(
+            f"vcmax.{same_bits(out.dtype)}",
+            dst=state.at(out.pointer, state.emit.mul(row, out.size)),
+            src=state.at(blocks.pointer, state.emit.mul(row, BLOCK_BYTES)),
             repeat=count,
             src_repeat=1,
             mask_high=0,
@@ -123,19 +137,60 @@ def load_vector(state: Lowering, place: SSAValue, stride: Index, out: Tile) -> N
         )
 
 
+def staged_load(
+    state: Lowering, source: SSAValue, offset: Index, stride: Index, out: Tile, slots: int
+) -> Callable[[], None] | None:
+    """Load a tile; what the vector pipe still has to do then, if anything.
+
+    Truth values are bytes in global memory and bits in UB. Elements of a column that are no
+    neighbours arrive in a block each.
+    """
+    if out.dtype == I1:
+        type = TileType(*out.type.shape, U8, Space.UB)
+        buffer = state.allocate("bytes", Space.UB, state.bytes_of(type), slots)
+        if needs_padding(state, type):
+            state.fill_at_start(buffer)
+        bytes = replace(out, type=type, pointer=state.acquire(buffer), buffer=buffer)
+        finish = staged_load(state, source, offset, stride, bytes, slots)
+        return partial(_to_bits, state, bytes, out, finish)
+    if out.is_vector and not is_dense(out, stride):
+        rows = out.type.shape[0]
+        buffer = state.allocate("blocks", Space.UB, rows * BLOCK_BYTES, slots)
+        blocks = as_column_of_blocks(state, out, state.acquire(buffer), buffer)
+        load(state, source, offset, stride, blocks)
+        return partial(collect, state, blocks, out)
+    load(state, source, offset, stride, out)
+    return None
+
+
+def _to_bits(state: Lowering, bytes: Tile, out: Tile, finish: Callable[[], None] | None) -> None:
+    if finish is not None:
+        finish()
+    halves = state.whole_scratch(out, F16)
+    step(state, bytes, halves, "rint")
+    compare_bits(state, "ne", halves, 0, out)
+
+
+def storable(state: Lowering, source: Tile, stride: Index) -> Tile:
+    """A tile as it can be stored: truth values as bytes, scattered elements in a block each."""
+    if source.dtype == I1:
+        halves = state.scratch(source, F16)
+        choose_ones(state, source, halves)
+        type = TileType(*source.type.shape, U8, Space.UB)
+        buffer = state.allocate("bytes", Space.UB, state.bytes_of(type), state.slots)
+        bytes = replace(source, type=type, pointer=state.acquire(buffer), buffer=buffer)
+        step(state, halves, bytes, "rint")
+        source = bytes
+    if source.is_vector and not is_dense(source, stride):
+        return as_column_of_blocks(state, source, element_blocks(state, source), source.buffer)
+    return source
+
+
 def store(state: Lowering, source: Tile, target: SSAValue, offset: Index, stride: Index) -> None:
-    """The valid elements of a tile to ``target`` from element ``offset`` on."""
-    emit, size = state.emit, source.size
+    """The valid elements of a storable tile to ``target`` from element ``offset`` on."""
+    emit, size, rows = state.emit, source.size, source.type.shape[0]
     place = state.at(target, emit.mul(offset, size))
-    rows = source.type.shape[0]
-    if source.is_vector and (rows == 1 or stride == 1):
-        length = emit.mul(source.rows, size)
-        copy_out(state, size, dst=place, src=source.pointer, length=length)
-        return
-    if source.is_vector:
-        store_vector(state, source, place, stride)
-        return
-    if is_contiguous(state, source, stride):
+    if source.is_vector or is_contiguous(state, source, stride):
         length = emit.mul(source.count, size)
         copy_out(state, size, dst=place, src=source.pointer, length=length)
         return
@@ -152,47 +207,3 @@ def store(state: Lowering, source: Tile, target: SSAValue, offset: Index, stride
         start = state.at(source.pointer, emit.mul(row, pitch_bytes))
         end = state.at(place, emit.mul(row, emit.mul(stride, size)))
         copy_out(state, size, dst=end, src=start, bursts=count, **fields)
-
-
-def store_vector(state: Lowering, source: Tile, place: SSAValue, stride: Index) -> None:
-    """A column whose elements are no neighbours: one block each, of which one element goes."""
-    emit, size, rows = state.emit, source.size, source.type.shape[0]
-    if size not in BITS_OF_SIZE:
-        raise state.unsupported(
-            f"a column of {source.dtype} elements {stride} apart", "transpose the tensor first"
-        )
-    blocks = element_blocks(state, source)
-    gap = emit.mul(emit.sub(stride, 1), size)
-    for row, count in state.pieces(source.rows, rows, MAX_BURSTS):
-        start = state.at(blocks, emit.mul(row, BLOCK_BYTES))
-        end = state.at(place, emit.mul(row, emit.mul(stride, size)))
-        copy_out(state, size, dst=end, src=start, bursts=count, length=size, dst_gap=gap)
-
-
-# Truth values are bytes in global memory and bits in UB.
-
-
-def load_bits(
-    state: Lowering, source: SSAValue, offset: Index, stride: Index, out: Tile, slots: int
-) -> None:
-    type = TileType(*out.type.shape, U8, Space.UB)
-    buffer = state.allocate("bytes", Space.UB, state.bytes_of(type), slots)
-    if needs_padding(state, type):
-        state.fill_at_start(buffer)
-    bytes = replace(out, type=type, pointer=state.acquire(buffer), buffer=buffer)
-    load(state, source, offset, stride, bytes)
-    halves = state.whole_scratch(out, F16)
-    step(state, bytes, halves, "rint")
-    compare_bits(state, "ne", halves, 0, out)
-
-
-def store_bits(
-    state: Lowering, source: Tile, target: SSAValue, offset: Index, stride: Index
-) -> None:
-    halves = state.scratch(source, F16)
-    choose_ones(state, source, halves)
-    type = TileType(*source.type.shape, U8, Space.UB)
-    buffer = state.allocate("bytes", Space.UB, state.bytes_of(type), state.slots)
-    bytes = replace(source, type=type, pointer=state.acquire(buffer), buffer=buffer)
-    step(state, halves, bytes, "rint")
-    store(state, bytes, target, offset, stride)

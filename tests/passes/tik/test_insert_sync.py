@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from pypto.codegen.kernel import build_program
 from pypto.dialects import tik, tile
-from pypto.dialects.context import make_context
+from pypto.dialects.context import make_context, parse_module
 from pypto.emulator.hazards import GlobalBuffer, Hazard, check_program
 from pypto.errors import CompileError
 from pypto.passes.tik.insert_sync import InsertSync
@@ -164,19 +164,31 @@ def test_nothing_can_be_taken_away(name: str, slots: int) -> None:
         assert any(hazards(module, trips) for trips in TRIPS), text
 
 
+def loads_and_uses(count: int) -> ModuleOp:
+    """Each load is used before the next one comes, so that none of their flags can be merged."""
+    lines = [
+        f"""%b{i} = tik.alloc "b{i}" bytes 256 address {256 * i} : !tik.buffer<ub>
+        %s{i} = tik.slot %b{i}[%zero] : !tik.buffer<ub>
+        tik.copy_gm_to_ubuf_align.b32 dst = %s{i}, src = %a, length = 256
+        tik.vabs.f32 dst = %s{i}, src = %s{i}"""
+        for i in range(count)
+    ]
+    body = "\n".join(lines)
+    return parse_module(
+        f"""builtin.module {{
+          func.func @kernel(%a: !tik.ptr<gm>)
+              attributes {{pypto.kernel = "vector", tik.stage = "placed"}} {{
+            %zero = arith.constant 0 : index
+            {body}
+            func.return
+          }}
+        }}""",
+        "loads.mlir",
+    )
+
+
 def test_events_that_do_not_suffice_are_an_error() -> None:
-    """Every output waits for its own store: seven buffers, six events."""
-
-    def body(kernel: TileKernel, handles, scalars) -> None:
-        emit = kernel.emit
-        with emit.for_(0, scalars[0]):
-            for handle in handles[1:]:
-                a = kernel.load(handles[0], (1, 64), (1, 64))
-                kernel.store(kernel.apply("add", a, 1.0), handle)
-
-    module = TileKernel(body, slots=2).module([F32] * 20, 1)
-    for one in (LowerToTik(), PlaceBuffers()):
-        one.apply(make_context(), module)
+    InsertSync().apply(make_context(), loads_and_uses(6))
     with pytest.raises(CompileError, match="SYNC_IDS") as caught:
-        InsertSync().apply(make_context(), module)
-    assert "pair of pipes has 6" in str(caught.value)
+        InsertSync().apply(make_context(), loads_and_uses(7))
+    assert "7 flags from pipe mte2 to v want 7 events; a pair of pipes has 6" in str(caught.value)

@@ -11,7 +11,7 @@ from pypto.dialects import tile
 from pypto.dialects.emitter import Index
 from pypto.errors import CompileError
 from pypto.target.dtypes import DTYPES
-from tests.passes.tik.tile_runner import TileKernel, lowered, outcome
+from tests.passes.tik.tile_runner import TileKernel, lowered, outcome, run
 
 NUMPY = {name: dtype.numpy for name, dtype in DTYPES.items()}
 RANDOM = np.random.default_rng(11)
@@ -326,3 +326,27 @@ def test_many_inputs_share_event_numbers() -> None:
 
     got = outcome(TileKernel(body, slots=2), inputs, (700,), np.float32, [7])
     np.testing.assert_array_equal(got, sum(inputs))
+
+
+@pytest.mark.parametrize("name", ["f32", "i1"])
+@pytest.mark.parametrize("outputs", [4, 8])
+def test_many_results_share_event_numbers(outputs: int, name: str) -> None:
+    x = values(name, 700)
+
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        emit = kernel.emit
+        with emit.for_(0, scalars[0]) as loop:
+            place = emit.mul(loop.index, 100)
+            made = kernel.load(handles[0], (1, 100), (1, 100), place)
+            for number, handle in enumerate(handles[1:]):
+                operator = "xor" if name == "i1" else "add"
+                made = kernel.apply(operator, made, number % 2)
+                kernel.store(made, handle, place)
+
+    results = [np.zeros(700, NUMPY[name]) for _ in range(outputs)]
+    made = run(TileKernel(body, granule=32, slots=2), [x, *results], [7], outputs)
+    assert not made.hazards, made.hazards[0]
+    for number, got in enumerate(made.arrays[1:]):
+        steps = (number + 1) // 2
+        wanted = x ^ bool(steps % 2) if name == "i1" else x + steps
+        np.testing.assert_array_equal(got, wanted)

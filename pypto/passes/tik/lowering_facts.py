@@ -1,4 +1,4 @@
-"""Facts about tiles that need a look at their kernel: what may stay in place, what is compared."""
+"""What lowering asks of a kernel as a whole: orders, uses of tiles, what may stay in place."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from xdsl.dialects import func, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from pypto.dialects import tile
+from pypto.dialects import tik, tile
+from pypto.dialects.scalars import SCALAR_OPERATIONS
 from pypto.passes.tik.lowering_elementwise import COMPARISONS
+from pypto.target.dtypes import F32
+from pypto.target.memory import Space
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,44 @@ def whole_repeat_tiles(kernel: func.FuncOp) -> set[SSAValue]:
                 if any(value in found for value in group):
                     found.update(group)
     return found
+
+
+def is_scalar(op: Operation) -> bool:
+    return type(op) in SCALAR_OPERATIONS or isinstance(op, tik.CompareOp)
+
+
+def loads_first(block: Block) -> list[Operation]:
+    """The operations of a block, loads and what their places are computed from in front.
+
+    Transfers start as early as they can, and flags of several loads can be merged.
+    """
+    early: set[Operation] = set()
+    for op in block.ops:
+        if isinstance(op, tile.LoadOp):
+            add_slice(op, block, early)
+    if any(op.regions or isinstance(op, tile.StoreOp) for op in early):
+        return list(block.ops)
+    return [*(op for op in block.ops if op in early), *(op for op in block.ops if op not in early)]
+
+
+def add_slice(op: Operation, block: Block, found: set[Operation]) -> None:
+    if op in found:
+        return
+    found.add(op)
+    for operand in op.operands:
+        owner = operand.owner
+        if isinstance(owner, Operation) and owner.parent is block:
+            add_slice(owner, block, found)
+
+
+def packet_form(load: tile.LoadOp) -> tuple[bool, bool]:
+    """Whether a packet lies in squares, and whether a single row of it lies densely."""
+    extracts = [use.operation for use in load.result.uses]
+    squares = packs = False
+    for op in extracts:
+        if isinstance(op, tile.ExtractOp):
+            for_a = tile.tile_type(op.result).space is Space.L0A
+            turns = for_a == (op.transpose is not None)
+            squares = squares or (turns and tile.tile_type(op.result).dtype == F32)
+            packs = packs or (for_a and not turns)
+    return squares, packs
