@@ -154,14 +154,16 @@ def reduce(row: Instruction) -> str:
 def compare(row: Instruction) -> str:
     d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
     zero = "np.float32(0)" if d.is_float else f"{stored(d)}(0)"
-    return f"lanes.compare(f, {UB}, e.{kind}, {stored(d)}, {d.bytes}, {decode(d)}, {zero})"
+    return (
+        f"lanes.compare(f, {UB}, {SCRATCH}, e.{kind}, {stored(d)}, {d.bytes}, {decode(d)}, {zero})"
+    )
 
 
 def compare_scalar(row: Instruction) -> str:
     d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
     return (
-        f"lanes.compare_scalar(f, {UB}, e.{kind}, {scalar(row)}, {stored(d)}, {d.bytes}, "
-        f"{decode(d)})"
+        f"lanes.compare_scalar(f, {UB}, {SCRATCH}, e.{kind}, {scalar(row)}, {stored(d)}, "
+        f"{d.bytes}, {decode(d)})"
     )
 
 

@@ -86,6 +86,26 @@ def test_operands_may_end_where_the_next_begins(mnemonic: str, count: int) -> No
         check(row, Draw(row, count), {**values, "mask_mode": 1, "mask_high": 0, "mask_low": count})
 
 
+CROWDED = (
+    *NEIGHBOURS, "vconv_f162f32", "vsel.f16", "vcadd.f16", "vcgmax.f32", "vcmpv_lt.f16",
+    "vcmpvs_ge.f32",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mnemonic", CROWDED)
+def test_a_repeat_reads_before_it_writes(mnemonic: str) -> None:
+    """Operands over one another in any way: also where the machine leaves the result open."""
+    row = BY_MNEMONIC[mnemonic]
+    for seed in range(60):
+        draw = Draw(row, 5000 + seed)
+        values = SAMPLERS[row.family.name](draw)
+        spread = draw.choose(4, 16, 64)
+        for field in row.fields:
+            if field.kind is Kind.ADDRESS:
+                values[field.name] = 4096 + 32 * draw.number(0, spread)
+        check(row, draw, values)
+
+
 @pytest.mark.parametrize("dtype", ATOMIC_TYPES, ids=str)
 @pytest.mark.parametrize("operation", ATOMIC_OPERATIONS[1:])
 def test_atomic_stores(operation: str, dtype: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto.emulator.compiled.raw import internal, load_apart, pointer, store_apart
+from pypto.emulator.compiled.raw import internal, load_apart, move_bytes, pointer, store_apart
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
 BLOCKS = REPEAT_BYTES // BLOCK_BYTES
@@ -337,7 +337,7 @@ def compared(first, second, bits, count, element, kind, decode, scalar, use_scal
 
 
 @internal
-def compare(f, ub, element, kind, size, decode, zero):
+def compare(f, ub, scratch, element, kind, size, decode, zero):
     """Dense bits of element(src0, src1); the mask is ignored."""
     lanes = REPEAT_BYTES // size
     narrow = BLOCK_BYTES // size
@@ -346,13 +346,13 @@ def compare(f, ub, element, kind, size, decode, zero):
             lane = j * narrow
             a = ub + place(f.src0, f.src0_block, f.src0_repeat, i, lane, size)
             b = ub + place(f.src1, f.src1_block, f.src1_repeat, i, lane, size)
-            d = ub + f.dst + (i * lanes + lane) // 8
-            compared(a, b, d, narrow, element, kind, decode, zero, False)
+            compared(a, b, scratch + lane // 8, narrow, element, kind, decode, zero, False)
+        move_bytes(ub + f.dst + i * lanes // 8, scratch, lanes // 8)
     return 0
 
 
 @internal
-def compare_scalar(f, ub, element, scalar, kind, size, decode):
+def compare_scalar(f, ub, scratch, element, scalar, kind, size, decode):
     """Dense bits of element(src, scalar); the mask is ignored."""
     lanes = REPEAT_BYTES // size
     narrow = BLOCK_BYTES // size
@@ -360,6 +360,6 @@ def compare_scalar(f, ub, element, scalar, kind, size, decode):
         for j in range(BLOCKS):
             lane = j * narrow
             a = ub + place(f.src, f.src_block, f.src_repeat, i, lane, size)
-            d = ub + f.dst + (i * lanes + lane) // 8
-            compared(a, a, d, narrow, element, kind, decode, scalar, True)
+            compared(a, a, scratch + lane // 8, narrow, element, kind, decode, scalar, True)
+        move_bytes(ub + f.dst + i * lanes // 8, scratch, lanes // 8)
     return 0

@@ -45,13 +45,18 @@ def tree_with_holes(values, present, count, element, decode, encode):
 
 @internal
 def reduced(f, ub, scratch, element, kind, size, decode, encode, results):
-    """One result per repeat (``results`` 1) or per block (8); a group without lanes writes none."""
+    """One result per repeat (``results`` 1) or per block (8); a group without lanes writes none.
+
+    A repeat reads before it writes.
+    """
     lanes = REPEAT_BYTES // size
     width = lanes // results
     mode, high, low = f.mask_mode, f.mask_high, f.mask_low
     on = prefix(mode, high, low, lanes)
     values = pointer(scratch, np.float32)
     present = pointer(scratch + lanes * 4, np.uint8)
+    found = pointer(scratch + lanes * 5, np.uint8)
+    written = pointer(scratch + lanes * 6, kind)
     narrow = BLOCK_BYTES // size
     for i in range(repeat_count(mode, low, f.repeat, lanes)):
         active = min(lanes, low - i * lanes) if mode != 0 else on
@@ -62,19 +67,22 @@ def reduced(f, ub, scratch, element, kind, size, decode, encode, results):
                 a = pointer(source, kind)
                 for k in range(narrow):
                     values[lane - first + k] = decode(a[k])
-            target = ub + f.dst + (i * f.dst_repeat * results + group) * size
             if active != HOLES:
                 count = min(max(active - first, 0), width)
+                found[group] = np.uint8(count > 0)
                 if count > 0:
-                    result = tree(values, count, element, decode, encode)
-                    pointer(target, kind)[0] = encode(result)
+                    written[group] = encode(tree(values, count, element, decode, encode))
                 continue
-            found = np.uint8(0)
+            found[group] = np.uint8(0)
             for k in range(width):
                 here = np.uint8(lane_on(mode, high, low, lanes, i, first + k))
                 present[k] = here
-                found |= here
-            if found:
+                found[group] |= here
+            if found[group]:
                 result = tree_with_holes(values, present, width, element, decode, encode)
-                pointer(target, kind)[0] = encode(result)
+                written[group] = encode(result)
+        d = pointer(ub + f.dst + i * f.dst_repeat * results * size, kind)
+        for group in range(results):
+            if found[group]:
+                d[group] = written[group]
     return 0
