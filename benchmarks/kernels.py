@@ -11,10 +11,11 @@ import numpy as np
 
 import pypto
 from pypto.cli.bench import Benchmark, Row
-from pypto.runtime.kernel import Kernel
+from pypto.runtime.kernel import Kernel, Options
 from pypto.runtime.profile import Profile
 from pypto.runtime.session import execute
 from pypto.runtime.signature import bind
+from pypto.target.soc import DEFAULT_SOC
 
 HALF_OF_BASELINE = 2.0
 
@@ -47,9 +48,11 @@ def add(x, y):
     return x + y
 
 
-def timed(function: Callable[..., Any], inputs: tuple[np.ndarray, ...], level: int) -> Profile:
-    """The profile of one launch sequence, computing no values."""
-    kernel = Kernel(function).with_options(opt_level=level)
+def timed(
+    function: Callable[..., Any], inputs: tuple[np.ndarray, ...], soc: str, level: int
+) -> Profile:
+    """The profile of one run that computes no values."""
+    kernel = Kernel(function, Options(soc=soc, opt_level=level))
     types = bind(function, inputs, {}).types
     made = kernel.compilation(types)
     return execute(
@@ -72,9 +75,10 @@ def measure(
     """One row; ``gain`` is how many times faster than -O0 it has to be, if at all."""
     inputs = tuple(map(zeros, shapes))
     start = time.perf_counter()
-    profile = timed(function, inputs, 2)
+    soc = settings.get("soc", DEFAULT_SOC)
+    profile = timed(function, inputs, soc, 2)
     seconds = time.perf_counter() - start
-    baseline = timed(function, inputs, 0)
+    baseline = timed(function, inputs, soc, 0)
     speedup = baseline.cycles / profile.cycles
     pipes = profile.device.pipes()
     return Row(
@@ -106,7 +110,10 @@ def row(
 ) -> Benchmark:
     text = ", ".join("x".join(map(str, shape)) for shape in shapes)
     return Benchmark(
-        name, f"{function.__name__} of {text}", partial(measure, name, function, shapes, gain)
+        name,
+        f"{function.__name__} of {text}",
+        partial(measure, name, function, shapes, gain),
+        settings=("soc",),
     )
 
 

@@ -44,11 +44,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A row of a suite before it is measured; ``measure`` takes the KEY=VALUE settings."""
+    """A row of a suite before it is measured; ``settings`` are the keys ``measure`` knows."""
 
     name: str
     summary: str
     measure: Callable[[Mapping[str, str]], Row]
+    settings: tuple[str, ...] = ()
 
 
 def bench_command(
@@ -135,11 +136,25 @@ def measure(
             f"suite {suite_name} has no row {wanted!r}",
             fix=f"name one of {', '.join(names)}",
         )
-    for benchmark in suite:
-        if wanted in ("", benchmark.name):
-            with progress(f"{suite_name}.{benchmark.name}: {benchmark.summary}"):
-                row = benchmark.measure(options)
-            yield row
+    chosen = [benchmark for benchmark in suite if wanted in ("", benchmark.name)]
+    for benchmark in chosen:
+        check_settings(suite_name, benchmark, options)
+    for benchmark in chosen:
+        with progress(f"{suite_name}.{benchmark.name}: {benchmark.summary}"):
+            row = benchmark.measure(options)
+        yield row
+
+
+def check_settings(suite_name: str, benchmark: Benchmark, options: Mapping[str, str]) -> None:
+    """Raise for a setting that a benchmark does not have."""
+    for key in options:
+        if key not in benchmark.settings:
+            known = ", ".join(benchmark.settings) or "none"
+            raise CompileError(
+                "BAD_SETTING",
+                f"{suite_name}.{benchmark.name} has no setting {key!r}",
+                fix=f"its settings: {known}",
+            )
 
 
 def list_suites(suites: Mapping[str, tuple[Benchmark, ...]], *, as_json: bool) -> None:

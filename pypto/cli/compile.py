@@ -148,6 +148,7 @@ def write(executable: Executable, recorder: LevelRecorder, request: Request, nam
     path, text = request.output, ""
     if request.emit == "bin":
         path = path or Path(f"{name}.dvbin")
+        path.parent.mkdir(parents=True, exist_ok=True)
         save(executable, path)
     else:
         asm = request.emit == "asm"

@@ -44,6 +44,7 @@ def emulate_command(
             timeline=timeline,
         )
     if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
         names = [executable.buffers[number].name for number in executable.results]
         np.savez(output, **dict(zip(names, run.results, strict=True)))  # pyright: ignore
     if as_json:

@@ -26,7 +26,10 @@ OPT_LEVELS = (0, 1, 2, 3)
 
 @dataclass(frozen=True)
 class Options:
-    """How a kernel is compiled; ``use_cache`` lets later processes find the result."""
+    """How a kernel is compiled.
+
+    ``use_cache`` lets later processes find the result; with ``verify_each`` it is made anew.
+    """
 
     soc: str = DEFAULT_SOC
     opt_level: int = DEFAULT_OPT_LEVEL
@@ -145,12 +148,13 @@ class Kernel:
         name = cache.executable_key(
             digest, key, options.soc, PIPELINES[f"O{options.opt_level}"]
         )
-        stored = cache.find(name) if options.use_cache else None
+        use_cache = options.use_cache and not options.verify_each
+        stored = cache.find(name) if use_cache else None
         if stored is not None:
             made = Compilation(stored, 0.0)
         else:
             made = self.compile_anew(types)
-            if options.use_cache:
+            if use_cache:
                 cache.store(name, made.executable)
         self._compiled[key] = made
         return made

@@ -100,8 +100,8 @@ class Profile:
         name, bound = self.bound
         lines = [
             f"{self.kernel}({types}) on {device.soc.name}{level}",
-            f"cycles               {device.cycles:,}  ({len(device.launches)} launches, "
-            f"{device.cores} cores)",
+            f"cycles               {device.cycles:,}  "
+            f"({counted(len(device.launches), 'launch', 'es')}, {counted(device.cores, 'core')})",
             f"simulated time       {device.time_us:.2f} us  (task {device.task_us:.2f} us "
             "with launch overhead)",
             f"instructions         {device.instructions:,}  "
@@ -157,6 +157,11 @@ def stall_text(kind: str) -> str:
         "flag": f"waits for {pipe.upper()}",
         "queue": f"queue of {pipe.upper()} full",
     }.get(cause, kind)
+
+
+def counted(count: int, noun: str, ending: str = "s") -> str:
+    """``1 core``, ``2 cores``."""
+    return f"{count} {noun}{'' if count == 1 else ending}"
 
 
 def share(part: int, whole: int) -> str:

@@ -1,0 +1,84 @@
+"""``pyptoc bench``: suites, rows, settings and bars."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pypto.cli.main import main
+
+SUITE = """\
+from pypto.cli.bench import Benchmark, Row
+
+
+def measured(settings):
+    value = float(settings.get("value", 1))
+    return Row(name="row", value=value, unit="s", bar=2.0, ok=value <= 2.0)
+
+
+SUITE = (
+    Benchmark("row", "a number", measured, settings=("value",)),
+    Benchmark("other", "another", lambda settings: Row(name="other", shape=[[2, 3], [4]])),
+)
+"""
+
+
+@pytest.fixture(autouse=True)
+def suites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("benchmarks").mkdir()
+    Path("benchmarks/mine.py").write_text(SUITE)
+
+
+def test_rows_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "mine", "--json", "value=2"]) == 1  # `other` has no such setting
+    assert main(["bench", "mine.row", "--json", "value=2"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["suite"] == "mine"
+    assert report["machine"]["cores"] >= 1
+    (row,) = report["rows"]
+    assert (row["name"], row["value"], row["ok"], row["cycles"]) == ("row", 2.0, True, None)
+
+
+def test_a_missed_bar_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "mine.row", "value=3"]) == 1
+    assert "NO" in capsys.readouterr().out
+
+
+def test_text_shows_filled_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("suite mine\nname ")
+    assert "2x3 4" in shown
+    assert "cycles" not in shown
+
+
+def test_listing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--list", "--json"]) == 0
+    names = [row["name"] for row in json.loads(capsys.readouterr().out)]
+    assert names == ["mine.row", "mine.other"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["yours"], "there is no suite 'yours'\nfix: name one of mine"),
+        (["mine.rwo"], "suite mine has no row 'rwo'\nfix: name one of row, other"),
+        (["mine.row", "speed=3"], "mine.row has no setting 'speed'\nfix: its settings: value"),
+        (["mine.row", "fast"], "'fast' is no setting"),
+    ],
+)
+def test_refusals(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", *words]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_the_repository_has_suites(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert main(["bench", "--list", "--json"]) == 0
+    names = {row["name"] for row in json.loads(capsys.readouterr().out)}
+    assert names >= {"host.import", "host.cold_run", "kernels.ffn"}
