@@ -14,6 +14,7 @@ demo: .venv/.run
 
 lint: .venv/.dev
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/pyright
 
 test: lint

@@ -52,9 +52,7 @@ class Benchmark:
     settings: tuple[str, ...] = ()
 
 
-def bench_command(
-    target: str, settings: tuple[str, ...], *, listing: bool, as_json: bool
-) -> bool:
+def bench_command(target: str, settings: tuple[str, ...], *, listing: bool, as_json: bool) -> bool:
     """Run ``SUITE``, ``SUITE.NAME`` or everything; False when a row misses its bar."""
     suite_name, _, row_name = target.partition(".")
     suites = load_suites(suite_name)

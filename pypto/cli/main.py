@@ -61,7 +61,6 @@ Timeline = Annotated[
 ]
 
 
-
 @app.command()
 def run(
     target: Target,

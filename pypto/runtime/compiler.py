@@ -116,9 +116,7 @@ def run_passes(
         if observer is not None:
             observer(Stage(changed, step, constants))
 
-    run_pipeline(
-        module, pipeline, make_context(), after_pass=after_pass, verify_each=verify_each
-    )
+    run_pipeline(module, pipeline, make_context(), after_pass=after_pass, verify_each=verify_each)
 
 
 def level_of(module: ModuleOp) -> str:

@@ -145,9 +145,7 @@ class Kernel:
         if key in self._compiled:
             return self._compiled[key]
         options = self.options
-        name = cache.executable_key(
-            digest, key, options.soc, PIPELINES[f"O{options.opt_level}"]
-        )
+        name = cache.executable_key(digest, key, options.soc, PIPELINES[f"O{options.opt_level}"])
         use_cache = options.use_cache and not options.verify_each
         stored = cache.find(name) if use_cache else None
         if stored is not None:

@@ -204,4 +204,3 @@ def operator(name: str) -> Operator:
     near = difflib.get_close_matches(name, list(OPERATORS), n=1)
     advice = f"; did you mean {near[0]!r}?" if near else ""
     raise AttributeError(f"module 'pypto' has no attribute {name!r}{advice}")
-

@@ -94,8 +94,7 @@ class Profile:
         device = self.device
         level = "" if self.opt_level is None else f" at -O{self.opt_level}"
         types = ", ".join(
-            f"{list(shape)} {dtype}"
-            for shape, dtype in zip(self.shapes, self.dtypes, strict=True)
+            f"{list(shape)} {dtype}" for shape, dtype in zip(self.shapes, self.dtypes, strict=True)
         )
         name, bound = self.bound
         lines = [
@@ -104,8 +103,7 @@ class Profile:
             f"({counted(len(device.launches), 'launch', 'es')}, {counted(device.cores, 'core')})",
             f"simulated time       {device.time_us:.2f} us  (task {device.task_us:.2f} us "
             "with launch overhead)",
-            f"instructions         {device.instructions:,}  "
-            f"({device.data_instructions:,} on data)",
+            f"instructions         {device.instructions:,}  ({device.data_instructions:,} on data)",
             f"least possible       {self.bound_us:.2f} us by {name}"
             + (f"  ({bound / self.cycles:.1%} reached)" if self.cycles else ""),
             f"through HBM          {device.hbm_bytes:,} bytes",

@@ -70,4 +70,3 @@ def execute(
         host_seconds=seconds,
     )
     return Run(result.results, profile)
-

@@ -25,9 +25,7 @@ from pypto.target.soc import Soc
 TURNS = 16  # a loop is taken to run so many times, to weigh its rows against those outside
 
 
-def work_of(
-    executable: Executable, profile: Profile, shapes: Sequence[Sequence[int]]
-) -> Work:
+def work_of(executable: Executable, profile: Profile, shapes: Sequence[Sequence[int]]) -> Work:
     """The work of a run: executed cycles without start-up, and compulsory bytes."""
     cycles = dict.fromkeys((Pipe.M, Pipe.V, Pipe.MTE1, Pipe.FIX), 0)
     for step, launch in zip(executable.steps, profile.launches, strict=True):

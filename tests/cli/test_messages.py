@@ -68,9 +68,7 @@ fix: transpose an operand, or check its shape
     ),
     kernel(
         "wrong dtype",
-        "def double(x):\n"
-        "    return x * 2\n\n\n"
-        "example_inputs = lambda: np.linspace(0, 1, 8)\n",
+        "def double(x):\n    return x * 2\n\n\nexample_inputs = lambda: np.linspace(0, 1, 8)\n",
         """\
 kernel.py:6:12: error[UNSUPPORTED_DTYPE]: argument 'x' is float64, which the device does not have
     6 | def double(x):

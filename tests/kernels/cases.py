@@ -115,9 +115,7 @@ PRODUCTS = tuple(itertools.product(EXTENTS, repeat=3))
 
 FAMILIES = (
     Family(elementwise_chain, SHAPES, WITH_INTEGERS, lambda d, s: (d(s, 2), d(s, 2))),
-    Family(
-        residual_add, WITH_AXES, WITH_INTEGERS, lambda d, s: (d(s, 2), d(s, 2), d(s[-1:], 2))
-    ),
+    Family(residual_add, WITH_AXES, WITH_INTEGERS, lambda d, s: (d(s, 2), d(s, 2), d(s[-1:], 2))),
     Family(softmax, WITH_AXES, FLOATS, one),
     Family(layer_norm, WITH_AXES, FLOATS, norm_inputs),
     Family(gelu, SHAPES, FLOATS, one),

@@ -27,8 +27,7 @@ MOST_ELEMENTS_TO_PROVE = 2**18
 def worst_cases() -> list[Case]:
     """Tails in every extent, bfloat16 (each operation goes through float32), fused and tiled."""
     return [
-        Case(f, (200, 557, 200) if f.problems is PRODUCTS else (37, 741), BF16, 2)
-        for f in FAMILIES
+        Case(f, (200, 557, 200) if f.problems is PRODUCTS else (37, 741), BF16, 2) for f in FAMILIES
     ]
 
 

@@ -1,0 +1,52 @@
+"""Every row of the catalogue on the emulated machine, through lazy tensors, within its bounds.
+
+`make test` takes one call in five; `make test-full` all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pypto.errors import CompileError
+from pypto.ops.intervals import IntervalEvaluator
+from pypto.runtime.lazy import LAZY
+from tests.ops.cases import all_calls, apply, label
+
+CALLS = list(all_calls())
+USUAL = CALLS[::5]
+REST = [call for index, call in enumerate(CALLS) if index % 5]
+
+
+# What the machine has no instructions for yet: refused by name.
+REFUSED = {("broadcast", "i64", "normal"), ("broadcast", "i64", "rank0")}
+
+
+def check(call) -> None:
+    row, _, dtype, size = call
+    if (row.name, dtype.name, size) in REFUSED:
+        with pytest.raises(CompileError, match="broadcasting i64 elements"):
+            np.asarray(apply(LAZY.apply, *call))
+        return
+    results = apply(LAZY.apply, *call)
+    expected = apply(IntervalEvaluator().apply, *call)
+    results = results if isinstance(results, tuple) else (results,)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for result, bounds in zip(results, expected, strict=True):
+        array = np.asarray(result)
+        inside = np.asarray(bounds.interval.contains(array))
+        assert inside.all(), (
+            f"{int((~inside).sum())} of {inside.size} elements are outside their bounds, first "
+            f"{array[~inside].flat[0]!r}"
+        )
+
+
+@pytest.mark.parametrize("call", USUAL, ids=label)
+def test_a_call_of_a_row(call) -> None:
+    check(call)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("call", REST, ids=label)
+def test_every_other_call_of_a_row(call) -> None:
+    check(call)
