@@ -80,7 +80,7 @@ def broadcast(state: Lowering, source: Tile, out: Tile) -> None:
         broadcast_bits(state, source, out)
         return
     if source.size not in BITS_OF_SIZE:
-        raise state.unsupported(f"broadcasting {source.dtype} elements", "cast to float16 first")
+        raise state.unsupported(f"broadcasting {source.dtype} elements", "cast to int32 first")
     if source.type.shape == out.type.shape:
         state.copy(out, source)
     else:

@@ -9,7 +9,6 @@ from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.memory import Space
 from pypto.target.soc import Soc
 
-
 # Instructions of the scalar unit per step of K, and per row of fractals loaded in it: what the
 # lowering emits, counted in programs.
 STEP_SCALARS = 40

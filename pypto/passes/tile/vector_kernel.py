@@ -19,7 +19,7 @@ from pypto.passes.tensor.iteration_space import IterationSpace, Kind
 from pypto.passes.tile.kernel_frame import Frame, static_product
 from pypto.passes.tile.vector_problem import Values, problem_of
 from pypto.passes.tile.vector_schedule import VectorSchedule, choose_schedule
-from pypto.target.dtypes import DType
+from pypto.target.dtypes import F16, I8, U8, DType
 from pypto.target.memory import Space
 
 # How a reduction joins two tiles.
@@ -325,9 +325,21 @@ class _Step:
             return found.value
         key = (found.value, rows, columns)
         if key not in self.broadcasts:
-            valid = self.kernel.extents_of(rows, columns, self.window)
-            self.broadcasts[key] = self.emit.value(tile.BroadcastOp, found.value, *valid, type)
+            self.broadcasts[key] = self.broadcast(found.value, type)
         return self.broadcasts[key]
+
+    def broadcast(self, value: SSAValue, type: tile.TileType) -> SSAValue:
+        """A smaller tile spread over a larger one; bytes go through f16, which holds them all."""
+        if type.dtype in (I8, U8):
+            half = tile.TileType(*tile.tile_type(value).shape, F16, Space.UB)
+            wide = self.broadcast(self.cast(value, half), tile.TileType(*type.shape, F16, Space.UB))
+            return self.cast(wide, type)
+        rows, columns = (extent > 1 for extent in type.shape)
+        valid = self.kernel.extents_of(rows, columns, self.window)
+        return self.emit.value(tile.BroadcastOp, value, *valid, type)
+
+    def cast(self, value: SSAValue, type: tile.TileType) -> SSAValue:
+        return self.emit.value(tile.ApplyOp, "cast", [value], type, rounding="rint")
 
     def apply(self, op: TensorOperation) -> Held:
         """An elementwise operation on tiles that all vary as its result does."""
