@@ -70,6 +70,8 @@ def fault_error(program: Program, soc: Soc, machine: Machine) -> DeviceError:
         )
     if fault == Fault.OUT_OF_BOUNDS:
         return _out_of_bounds(program, soc, machine, core, row, first, second, third)
+    if fault == Fault.BAD_OPERAND:
+        return _bad_operand(program, core, row, first, second)
     messages = {
         Fault.BAD_EVENT: f"event id {first}, legal is 0..{second}",
         Fault.BAD_PIPE: f"pipe numbers {first} and {second} name no pair of pipes",
@@ -91,6 +93,18 @@ def _setter(program: Program, key: int) -> int:
             if source * UNITS_PER_CORE + target == key // EVENT_IDS:
                 return row
     return -1
+
+
+def _bad_operand(program: Program, core: int, row: int, which: int, value: int) -> DeviceError:
+    operand = forms_by_opcode()[int(program.rows[row, OPCODE_COLUMN])].operands[which]
+    register = program.rows[row, OPERAND_COLUMN + which]
+    return DeviceError(
+        Fault.BAD_OPERAND.name,
+        f"{program.name}, core {core}, {mnemonic(program, row)}: {operand.complaint(value)} "
+        f"(from r{register})",
+        location=location(program, row),
+        fix="correct what computes the register",
+    )
 
 
 def _out_of_bounds(

@@ -110,6 +110,7 @@ class Fault(IntEnum):
     BAD_PIPE = 4
     BAD_ROW = 5
     BAD_PARAMETER = 6
+    BAD_OPERAND = 7
 
 
 Words = np.ndarray  # int64
@@ -144,6 +145,9 @@ class Machine(NamedTuple):
     # The instruction table, see tables.Tables; read only.
     action: Words
     operands: Words
+    operand_low: Words
+    operand_high: Words
+    operand_align: Words
     state_count: Words
     state_register: Words
     state_field: Words

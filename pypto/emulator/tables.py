@@ -12,6 +12,7 @@ from pypto.emulator.state import MOST_ADDRESSES
 from pypto.target.instruction import Kind
 from pypto.target.instructions import INSTRUCTIONS, OPCODES, SCALARS, STATE_REGISTERS, ScalarKind
 from pypto.target.memory import SPACES, Space
+from pypto.target.rows import OPERAND_LIMIT
 
 
 class Action(IntEnum):
@@ -36,6 +37,8 @@ ACTIONS = {kind: Action[kind.name] for kind in ScalarKind}
 class Tables(NamedTuple):
     """Per opcode: what it is, where its mode registers and addresses are, how to run it.
 
+    ``operand_low`` to ``operand_high``, and multiples of ``operand_align``, are legal for the
+    operands of data opcodes; immediates were checked when the program was made.
     ``state_register``/``state_field``: for data opcodes, field k of the row takes the register;
     for STATE opcodes, the register takes operand k, or ``state_fixed`` where k is -1.
     ``body`` and ``measure`` are addresses of compiled code, 0 until a program that
@@ -44,6 +47,9 @@ class Tables(NamedTuple):
 
     action: np.ndarray  # int64[opcodes]
     operands: np.ndarray  # int64[opcodes]
+    operand_low: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
+    operand_high: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
+    operand_align: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
     state_count: np.ndarray  # int64[opcodes]
     state_register: np.ndarray  # int64[opcodes, registers]
     state_field: np.ndarray  # int64[opcodes, registers]
@@ -71,6 +77,9 @@ def tables() -> Tables:
     made = Tables(
         action=zeros(opcodes),
         operands=zeros(opcodes),
+        operand_low=zeros(opcodes, OPERAND_LIMIT),
+        operand_high=zeros(opcodes, OPERAND_LIMIT),
+        operand_align=np.ones((opcodes, OPERAND_LIMIT), np.int64),
         state_count=zeros(opcodes),
         state_register=zeros(opcodes, registers),
         state_field=zeros(opcodes, registers),
@@ -110,6 +119,10 @@ def _fill_rows(made: Tables) -> None:
         made.action[opcode] = Action.DATA
         made.operands[opcode] = len(row.fields)
         made.facts[opcode] = row.facts
+        for i, field in enumerate(row.fields):
+            made.operand_low[opcode, i] = field.low
+            made.operand_high[opcode, i] = field.high
+            made.operand_align[opcode, i] = field.align
         states = [(i, f.state) for i, f in enumerate(row.fields) if f.state]
         made.state_count[opcode] = len(states)
         for position, (i, register) in enumerate(states):

@@ -374,6 +374,25 @@ def test_event_id_from_a_register() -> None:
     assert "event id 9, legal is 0..7" in message(write)
 
 
+@pytest.mark.parametrize(
+    ("value", "field", "what"),
+    [
+        (300, "repeat", "repeat is 300, legal is 0..255 (from r4)"),
+        (-1, "src1_repeat", "src1_repeat is -1, legal is 0..255 (from r4)"),
+        (40, "dst", "dst is 40, which is not a multiple of 32 (from r4)"),
+    ],
+)
+def test_operands_from_registers_are_checked(value: int, field: str, what: str) -> None:
+    def write(b: ProgramBuilder) -> None:
+        b.append("mov", R(4), value)
+        b.at("kernel.py:8:8")
+        b.append("vadd.f32", **{"dst": 0, "src0": 0, "src1": 0, field: R(4)})
+
+    text = message(write)
+    assert text.startswith("kernel.py:8:8: error[BAD_OPERAND]: probe, core 0, vadd.f32: ")
+    assert what in text
+
+
 # Slices
 
 

@@ -40,7 +40,7 @@ READY, QUEUE_FULL = int(ScalarStatus.READY), int(ScalarStatus.QUEUE_FULL)
 AWAITS_FLAG, DRAIN = int(ScalarStatus.FLAG), int(ScalarStatus.DRAIN)
 ENDED = int(ScalarStatus.ENDED)
 BAD_EVENT, BAD_PIPE, BAD_ROW = int(Fault.BAD_EVENT), int(Fault.BAD_PIPE), int(Fault.BAD_ROW)
-BAD_PARAMETER = int(Fault.BAD_PARAMETER)
+BAD_PARAMETER, BAD_OPERAND = int(Fault.BAD_PARAMETER), int(Fault.BAD_OPERAND)
 
 ALU, LOAD, JUMP = int(Action.ALU), int(Action.LOAD), int(Action.JUMP)
 BRANCH, END, STATE = int(Action.BRANCH), int(Action.END), int(Action.STATE)
@@ -175,6 +175,23 @@ def operand(m, core, row, j):
 
 
 @internal
+def check_registers(m, core, row, opcode, fields):
+    """Complain of an operand from a register that is out of its range or misaligned."""
+    mask = m.rows[row * ROW_WIDTH + MASK_COLUMN]
+    j = 0
+    while mask != 0:
+        if mask & 1:
+            value = m.entry_fields[fields + j]
+            at = opcode * OPERAND_LIMIT + j
+            if value < m.operand_low[at] or value > m.operand_high[at]:
+                complain(m, BAD_OPERAND, core, row, j, value, 0)
+            elif value % m.operand_align[at] != 0:
+                complain(m, BAD_OPERAND, core, row, j, value, 1)
+        mask >>= 1
+        j += 1
+
+
+@internal
 def enqueue(m, core, unit, time, row):
     """Put a row into the queue of a pipe, registers and modes resolved."""
     opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
@@ -188,6 +205,7 @@ def enqueue(m, core, unit, time, row):
         m.entry_fields[fields + j] = operand(m, core, row, j)
     if m.action[opcode] == DATA:
         m.counters[DATA_INSTRUCTIONS] += 1
+        check_registers(m, core, row, opcode, fields)
         for j in range(m.state_count[opcode]):
             mode = m.modes[core * STATES + m.state_register[opcode * STATES + j]]
             m.entry_fields[fields + m.state_field[opcode * STATES + j]] = mode
