@@ -47,7 +47,7 @@ class Tensor(Value):
     def __init__(self, value: Any) -> None:
         array = np.asarray(value)
         super().__init__(LAZY, signature.type_of(array, "value"))
-        self._array: np.ndarray | None = array
+        self._array: np.ndarray | None = frozen(array)
         self._node: Node | None = None
         self._index = 0
 
@@ -73,7 +73,7 @@ class Tensor(Value):
         return self._array is not None
 
     def compute(self) -> np.ndarray:
-        """The value, compiled and run on the default device the first time."""
+        """The value (read-only), compiled and run on the default device the first time."""
         if self._array is None:
             self._array = compute(self)
             self._node = None
@@ -93,6 +93,14 @@ class Tensor(Value):
     def __repr__(self) -> str:
         shown = np.array2string(self.compute(), separator=", ", prefix="pypto.Tensor(")
         return f"pypto.Tensor({shown}, {self.dtype!r})"
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy that nobody can change before it is used."""
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
 
 class LazyEvaluator(Evaluator):
@@ -194,7 +202,9 @@ def compute(tensor: Tensor) -> np.ndarray:
         _programs[key] = compile_graph(graph, options)
     program = _programs[key]
     run = execute(program.executable, arrays, compile_seconds=program.seconds, kernel="lazy")
-    return run.results[0]
+    (result,) = run.results
+    result.flags.writeable = False
+    return result
 
 
 def operator(name: str) -> Operator:

@@ -223,23 +223,27 @@ def bind_types(function: Callable[..., Any], given: Sequence[Any]) -> tuple[Any,
             "BAD_ARGUMENTS",
             f"{function.__name__} takes {len(parameters)} arguments, {len(given)} are given",
         )
-    types: list[Any] = []
-    for index, parameter in enumerate(parameters):
-        value = given[index] if index < len(given) else parameter.default
-        if value is inspect.Parameter.empty:
-            value = parameter.type
-        if value is None and parameter.default is not None:
+    values = [*given, *(p.default for p in parameters[len(given) :])]
+    return tuple(
+        _type_for(function, parameter, value)
+        for parameter, value in zip(parameters, values, strict=True)
+    )
+
+
+def _type_for(function: Callable[..., Any], parameter: Parameter, value: Any) -> Any:
+    if value is inspect.Parameter.empty:
+        if parameter.type is None:
             raise CompileError(
                 "BAD_ARGUMENTS", f"{function.__name__}: no type for parameter {parameter.name!r}"
             )
-        if isinstance(value, TensorType):
-            check_declared(parameter, value)
-            types.append(value)
-        elif isinstance(value, STATIC_TYPES):
-            types.append(value)
-        else:
-            types.append(type_of(np.asarray(value), parameter.name))
-    return tuple(types)
+        return parameter.type
+    if isinstance(value, STATIC_TYPES):
+        return value
+    given = value
+    if not isinstance(value, TensorType):
+        given = type_of(np.asarray(value), parameter.name)
+    check_declared(parameter, given)
+    return parameter.type or given
 
 
 def key(types: Sequence[Any]) -> tuple[Any, ...]:

@@ -44,6 +44,14 @@ def test_operations_carry_the_line_that_made_them() -> None:
     assert f'loc("{__file__}":' in print_module(module)
 
 
+def test_what_changes_later_does_not_count() -> None:
+    array = X.copy()
+    tensor = pypto.Tensor(array)
+    array[:] = 0
+    np.testing.assert_array_equal(tensor.numpy(), X)
+    assert not tensor.numpy().flags.writeable
+
+
 def test_equal_structures_have_equal_keys() -> None:
     def key(scale: float, x: np.ndarray = X) -> object:
         return lazy.Graph(pypto.Tensor(x) * scale).key()  # pyright: ignore[reportArgumentType]
