@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from pypto.dialects.builder import Builder
+from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.ops import ROWS
 from pypto.passes.tensor.rewriting import builder_before, defining
-from pypto.passes.tensor.units import VIEWS, becomes_kernel
+from pypto.passes.tensor.units import VIEWS
 
 
 def own_results(main: FuncOp) -> None:
@@ -20,12 +21,8 @@ def own_results(main: FuncOp) -> None:
     builder = builder_before(end)
     taken: set[SSAValue] = set()
     for place, value in enumerate(end.operands):
-        if 0 in type_of(value).shape:
-            end.operands[place] = _empty(builder, value)
-            continue
         buffer = _viewed(value)
-        computed = isinstance(buffer.owner, Operation) and becomes_kernel(buffer.owner)
-        if not computed or buffer in taken:
+        if not isinstance(buffer.owner, TensorOperation) or buffer in taken:
             end.operands[place] = _copy(builder, value)
         taken.add(buffer)
 
@@ -37,16 +34,12 @@ def _viewed(value: SSAValue) -> SSAValue:
     return value
 
 
-def _empty(builder: Builder, value: SSAValue) -> SSAValue:
-    """Another tensor without elements."""
-    tensor = type_of(value)
-    attributes = {"shape": tensor.shape, "value": 0, "dtype": tensor.dtype}
-    return builder.apply(ROWS["full"], (), attributes)
-
-
 def _copy(builder: Builder, value: SSAValue) -> SSAValue:
     """The same elements in a new buffer: all of them, as a slice."""
     tensor = type_of(value)
+    if 0 in tensor.shape:
+        attributes = {"shape": tensor.shape, "value": 0, "dtype": tensor.dtype}
+        return builder.apply(ROWS["full"], (), attributes)
     if not tensor.is_static:
         return builder.apply(ROWS["cast"], [value], {"dtype": tensor.dtype})
     if tensor.rank == 0:

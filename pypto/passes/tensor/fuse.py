@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -19,7 +19,7 @@ from pypto.passes.tensor.grouping import Grouping
 from pypto.passes.tensor.iteration_space import IterationSpace, Kind, Member, fusible_space
 from pypto.passes.tensor.launch_extents import LaunchExtents
 from pypto.passes.tensor.repeat_widenings import repeat_widenings
-from pypto.passes.tensor.row_memory import row_fits
+from pypto.passes.tensor.row_memory import GroupValues, row_fits
 from pypto.passes.tensor.units import (
     GROUP,
     is_creator,
@@ -55,27 +55,25 @@ class Fuse(Pass):
     def apply(self, context: Context, module: ModuleOp) -> None:
         main = main_function(module)
         graph = main_graph(main)
-        nodes = [place for place, op in enumerate(graph.ops) if is_fusible(op)]
-        judge = _Judge(graph.ops, soc_of(module), self.slots)  # pyright: ignore[reportArgumentType]
+        ops = {node: op for node, op in enumerate(graph.ops) if is_fusible(op)}
+        judge = _Judge(ops, soc_of(module), self.slots)
         grouping = Grouping(graph.sources, judge.fits)
-        grouping.merge_along_edges(nodes)
-        for a, b in _readers_of_one_value(graph.ops, nodes):  # pyright: ignore[reportArgumentType]
+        grouping.merge_along_edges(list(ops))
+        for a, b in _readers_of_one_value(ops):
             grouping.merge(a, b)
-        groups = sorted({grouping.group_of[node] for node in nodes})
-        for node in nodes:
+        groups = sorted({grouping.group_of[node] for node in ops})
+        for node, op in ops.items():
             number = groups.index(grouping.group_of[node])
-            graph.ops[node].attributes[GROUP] = IntegerAttr(number, i64)
+            op.attributes[GROUP] = IntegerAttr(number, i64)
         repeat_widenings(main)
 
 
-def _readers_of_one_value(
-    ops: Sequence[TensorOperation], nodes: Sequence[int]
-) -> list[tuple[int, int]]:
+def _readers_of_one_value(ops: Mapping[int, TensorOperation]) -> list[tuple[int, int]]:
     """Pairs of operations that read the same value in the shape of their result."""
     readers: dict[SSAValue, list[int]] = {}
-    for node in nodes:
-        for operand in dict.fromkeys(ops[node].operands):
-            if type_of(operand).shape == type_of(ops[node].results[0]).shape:
+    for node, op in ops.items():
+        for operand in dict.fromkeys(op.operands):
+            if type_of(operand).shape == type_of(op.results[0]).shape:
                 readers.setdefault(operand, []).append(node)
     return [pair for reading in readers.values() for pair in combinations(reading, 2)]
 
@@ -83,34 +81,36 @@ def _readers_of_one_value(
 class _Judge:
     """Says whether operations may share a kernel."""
 
-    def __init__(self, ops: Sequence[TensorOperation], soc: Soc, slots: int) -> None:
+    def __init__(self, ops: Mapping[int, TensorOperation], soc: Soc, slots: int) -> None:
         self.ops = ops
         self.soc = soc
         self.slots = slots
-        self.extents = LaunchExtents(ops)
+        self.extents = LaunchExtents(ops.values())
 
     def fits(self, nodes: tuple[int, ...]) -> bool:
         """Whether one kernel can compute these operations, and gains by it."""
         ops = [self.ops[node] for node in nodes]
         inside = set(ops)
         read = dict.fromkeys(operand for op in ops for operand in op.operands)
-        inputs = [v for v in read if v.owner not in inside and not is_creator(v.owner)]
+        made = dict.fromkeys(op for v in read if is_creator(op := v.owner))
+        inputs = [v for v in read if v.owner not in inside and v.owner not in made]
         results = [
-            place
-            for place, op in enumerate(ops)
+            op.results[0]
+            for op in ops
             if any(use.operation not in inside for use in op.results[0].uses)
         ]
         if len(inputs) + len(results) > MAXIMUM_POINTERS:
             return False
-        members = members_of(ops, self.extents.shape)
-        space = fusible_space(members, results)
+        kernel = [*made, *ops]
+        members = members_of(kernel, self.extents.shape)
+        stored = [place for place, op in enumerate(kernel) if op.results[0] in results]
+        space = fusible_space(members, stored)
         if space is None:
             return False
-        stored = [ops[place].results[0] for place in results]
-        if space.needs_whole_rows(members) and not row_fits(
-            ops, inputs, stored, space, self.soc, self.slots
-        ):
-            return False
+        if space.needs_whole_rows(members):
+            values = GroupValues(kernel, inputs, results, space)
+            if not row_fits(values, self.soc, self.slots):
+                return False
         return self._gains(members, space)
 
     def _gains(self, members: Sequence[Member], space: IterationSpace) -> bool:

@@ -9,7 +9,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from pypto.dialects.pypto import TensorOperation
 from pypto.passes.tensor.units import GROUP, group_of, is_creator, is_fusible
 
 
@@ -25,8 +24,7 @@ def own_creators(main: FuncOp) -> None:
         if group_of(op) is None:
             op.attributes[GROUP] = IntegerAttr(next(fresh), i64)
         for place, operand in enumerate(op.operands):
-            creator = operand.owner
-            if isinstance(creator, TensorOperation) and is_creator(creator):
+            if is_creator(creator := operand.owner):
                 op.operands[place] = _copy(creator, op, copies).results[0]
     for op in ops:
         if is_creator(op) and not any(list(result.uses) for result in op.results):

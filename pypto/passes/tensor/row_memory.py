@@ -10,7 +10,6 @@ from xdsl.ir import SSAValue
 from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.passes.tensor.iteration_space import IterationSpace
-from pypto.passes.tensor.units import is_creator
 from pypto.passes.tile.vector_problem import Values, problem_of
 from pypto.passes.tile.vector_schedule import VectorSchedule, fits
 from pypto.target.soc import Soc
@@ -60,20 +59,10 @@ class GroupValues(Values):
         return max((a + w for a, w in zip(alive, widened, strict=False)), default=0)
 
 
-def row_fits(
-    operations: Sequence[TensorOperation],
-    inputs: Sequence[SSAValue],
-    results: Sequence[SSAValue],
-    space: IterationSpace,
-    soc: Soc,
-    slots: int,
-) -> bool:
+def row_fits(values: GroupValues, soc: Soc, slots: int) -> bool:
     """Whether one row of all live tiles fits the unified buffer; extents must be known."""
-    read = (value.owner for op in operations for value in op.operands)
-    made = [owner for owner in dict.fromkeys(read) if is_creator(owner)]
-    values = GroupValues([*made, *operations], inputs, results, space)  # pyright: ignore[reportArgumentType]
-    extents = space.extents
-    columns = extents[-1]
-    rows = 1 if space.rows is None else extents[space.rows]
+    space = values.space
+    columns = space.extents[-1]
+    rows = 1 if space.rows is None else space.extents[space.rows]
     problem = problem_of(values, (1, rows, columns), slots)
     return fits(VectorSchedule(1, columns), problem, soc)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -49,7 +50,7 @@ def becomes_kernel(op: Operation) -> bool:
     return not all(0 in type_of(result).shape for result in op.results)
 
 
-def is_fusible(op: object) -> bool:
+def is_fusible(op: object) -> TypeGuard[TensorOperation]:
     """Whether an operation may share a vector kernel with others; creators stand beside."""
     if not isinstance(op, TensorOperation) or not becomes_kernel(op):
         return False
@@ -57,7 +58,7 @@ def is_fusible(op: object) -> bool:
     return elementwise or op.row.name in ("broadcast", "reduce")
 
 
-def is_creator(op: object) -> bool:
+def is_creator(op: object) -> TypeGuard[TensorOperation]:
     """Whether an operation makes its result from nothing, so that each kernel makes its own."""
     return isinstance(op, TensorOperation) and op.row.name in CREATORS
 
