@@ -21,7 +21,7 @@ Parameters = dict[str, np.ndarray]
 
 def export() -> None:
     """Store scikit-learn's copy of the UCI handwritten digits as bytes."""
-    from sklearn.datasets import load_digits
+    from sklearn.datasets import load_digits  # pyright: ignore[reportMissingImports]
 
     images, labels = load_digits(return_X_y=True)
     np.savez_compressed(IMAGES, images=images.astype(np.uint8), labels=labels.astype(np.uint8))
