@@ -18,6 +18,11 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from pypto.dialects.locations import to_ir
 from pypto.errors import CompileError, SourceLocation
 
+# A comment, a whole string literal, or a quote that begins none.
+_STRING_OR_COMMENT = re.compile(
+    r'//[^\n]*|"[^"\\\n\v\f]*(?:\\(?:["nt\\]|[0-9A-Fa-f]{2})[^"\\\n\v\f]*)*"|"'
+)
+
 
 class CompilerContext(Context):
     """A context that makes operation classes from table rows when a text first names them."""
@@ -53,19 +58,25 @@ def make_context() -> Context:
     return context
 
 
+class _Places:
+    """Line and column of every position of a text."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        self.line_starts = [0, *(newline.end() for newline in re.finditer("\n", text))]
+
+    def at(self, position: int) -> SourceLocation:
+        line = bisect_right(self.line_starts, position)
+        return SourceLocation(self.name, line, position - self.line_starts[line - 1] + 1)
+
+
 class LocatingParser(Parser):
     """Gives operations the place they stand at, unless their text says ``loc(...)``."""
 
-    def __init__(self, context: Context, text: str, name: str) -> None:
-        super().__init__(context, text, name)
-        self._name = name
-        self._line_starts = [0, *(m.end() for m in re.finditer("\n", text))]
+    def __init__(self, context: Context, text: str, places: _Places) -> None:
+        self._places = places
         self._has_location = False
-
-    def location_at(self, position: int) -> SourceLocation:
-        """File, line and column of a position in the text."""
-        line = bisect_right(self._line_starts, position)
-        return SourceLocation(self._name, line, position - self._line_starts[line - 1] + 1)
+        super().__init__(context, text, places.name)
 
     def parse_optional_location(self) -> LocationAttr | None:
         location = super().parse_optional_location()
@@ -77,22 +88,32 @@ class LocatingParser(Parser):
         op = super().parse_operation()
         # The last location parsed is the operation's own: it stands behind all it contains.
         if not self._has_location:
-            op.location = to_ir(self.location_at(start))
+            op.location = to_ir(self._places.at(start))
         self._has_location = False
         return op
 
 
 def parse_module(text: str, name: str, context: Context | None = None) -> ModuleOp:
     """The module a text describes; ``name`` is the file errors point into."""
-    parser = LocatingParser(context or make_context(), text, name)
+    places = _Places(text, name)
+    lone_quote = next((m.start() for m in _STRING_OR_COMMENT.finditer(text) if m[0] == '"'), None)
+    if lone_quote is not None:
+        # xdsl's lexer takes time exponential in the rest of the line to find this out.
+        message = "this string does not end on its line, or has an unknown escape"
+        raise CompileError("IR_SYNTAX", message, location=places.at(lone_quote))
+    position = 0
     try:
-        return parser.parse_module()
+        parser = LocatingParser(context or make_context(), text, places)
+        try:
+            return parser.parse_module()
+        finally:
+            position = parser.pos
     except ParseError as error:
-        start = parser.location_at(error.span.start)
+        start = places.at(error.span.start)
         location = replace(start, end_column=start.column + max(1, len(error.span)))
         message = error.msg.splitlines()[0] if error.msg else "the text ends too early"
     except VerifyException as error:
-        location = parser.location_at(parser.pos)
+        location = places.at(position)
         message = str(error).splitlines()[0]
     raise CompileError("IR_SYNTAX", message, location=location)
 

@@ -129,6 +129,15 @@ class GlobalType(ParametrizedAttribute, TypeAttribute):
     def verify(self) -> None:
         element_dtype(self.element)
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            start = parser.pos
+            element = parser.parse_type()
+            if not is_element_type(element):
+                parser.raise_error(f"{element} is no element type", start, parser.pos)
+        return [element]
+
 
 class ReduceKind(StrEnum):
     SUM = "sum"

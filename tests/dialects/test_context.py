@@ -63,6 +63,19 @@ def test_syntax_errors_have_a_place() -> None:
     assert (caught.value.location.file, caught.value.location.line) == ("k.mlir", 6)
 
 
+@pytest.mark.parametrize("text", ['"vector', '"vec\\qtor"', f'"{"a" * 5000}'])
+def test_an_open_string_is_told_at_once(text: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_module(TEXT.replace('"vector"', text), "k.mlir")
+    assert caught.value.message == "this string does not end on its line, or has an unknown escape"
+    assert caught.value.location == SourceLocation("k.mlir", 1, TEXT.index('"vector') + 1)
+
+
+def test_strings_may_have_escapes_and_comments_quotes() -> None:
+    text = TEXT.replace('"vector"', '"a\\"b\\0A\\\\"') + '// one " in a comment\n'
+    assert parse_module(text, "k.mlir").body.block.ops
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, len(TEXT)), st.integers(0, 20), st.sampled_from(["", "x", "%q", "1", ">"]))
 def test_broken_text_is_at_most_a_compile_error(start: int, length: int, inserted: str) -> None:

@@ -79,6 +79,8 @@ MISTAKES = [
         f"tile.extract %x[%c0, %c0] valid(%c8, %c8) : {X} -> {A}",
         "tile.extract goes from l1 to l0a or l0b",
     ),
+    ("tile.store %x, %h[%c0] stride %n : !tile.tile<8x16xf16, ub>, !tile.global", "'<' expected"),
+    ("tile.store %x, %h[%c0] stride %n : !tile.tile<8x16xf16, ub>, !tile.global<f8>", "type"),
     (f"tile.accumulator valid(%c8, %c8) : {X}", "an accumulator lives in l0c, not in ub"),
     (f"tile.mma %acc, %b, %a init %c1 : {C}, {B}, {A} -> {C}", "takes l0c, l0a, l0b; got"),
     (
