@@ -32,6 +32,7 @@ PASSES: tuple[PassEntry, ...] = (
     PassEntry("legalize", "tensor.legalize:Legalize"),
     PassEntry("fold-transposes", "tensor.fold_transposes:FoldTransposes"),
     PassEntry("sink-reshapes", "tensor.sink_reshapes:SinkReshapes"),
+    PassEntry("split-reductions", "tensor.split_reductions:SplitReductions"),
     PassEntry("fuse", "tensor.fuse:Fuse"),
     PassEntry("outline", "tensor.outline:Outline"),
     PassEntry("tile-kernels", "tile.tile_kernels:TileKernels"),

@@ -18,7 +18,7 @@ O0 = (
 O1 = inserted(O0, "cse", after="canonicalize").replace("{slots=1}", "{slots=2}")
 O1 = inserted(O1, "canonicalize,cse,fold-transposes", after="decompose")
 # Fewer kernels: chains of operators stay in the unified buffer.
-O2 = inserted(O1, "sink-reshapes,canonicalize,cse,dce,fuse", after="dce")
+O2 = inserted(O1, "sink-reshapes,split-reductions,canonicalize,cse,dce,fuse", after="dce")
 O3 = O2
 
 PIPELINES: dict[str, str] = {"O0": O0, "O1": O1, "O2": O2, "O3": O3}

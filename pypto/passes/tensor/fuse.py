@@ -16,6 +16,7 @@ from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.passes.base import Pass
 from pypto.passes.tensor.grouping import Grouping
+from pypto.passes.tensor.idle_cores import Walk, cycles_lost
 from pypto.passes.tensor.iteration_space import IterationSpace, Kind, Member, fusible_space
 from pypto.passes.tensor.launch_extents import LaunchExtents
 from pypto.passes.tensor.repeat_widenings import repeat_widenings
@@ -33,8 +34,6 @@ from pypto.target.soc import Soc
 
 # Each pointer is a register of the scalar unit for as long as the kernel runs.
 MAXIMUM_POINTERS = 12
-# The narrowest tile of a column kernel, in elements: a 32-byte block of f16.
-COLUMN_TILE = 16
 
 
 @dataclass(frozen=True)
@@ -121,13 +120,9 @@ class _Judge:
         if space.reduced is None:
             return True
         extents = list(space.extents)
-        tasks = prod(extents) // max(1, extents[space.reduced])
-        if space.kind is Kind.COLUMN:
-            tasks = -(-tasks // COLUMN_TILE)
-        cores = self.soc.vector_cores
-        if tasks >= cores:
-            return True
+        length = extents.pop(space.reduced)
+        inner = extents.pop() if space.kind is Kind.COLUMN else 1
+        walk = Walk(prod(extents), length, inner)
         wide = sum(space.spans(member.result)[space.reduced] for member in members)
-        repeats = wide * prod(extents) * 4 // self.soc.numbers.vector_repeat_bytes
-        lost = repeats // max(1, tasks) - repeats // cores
-        return lost < self.soc.launch_us * self.soc.clock_mhz
+        repeats = wide * walk.elements * 4 // self.soc.numbers.vector_repeat_bytes
+        return cycles_lost(walk, repeats, self.soc) < self.soc.launch_us * self.soc.clock_mhz
