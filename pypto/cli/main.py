@@ -61,6 +61,23 @@ Timeline = Annotated[
 ]
 
 
+def show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"pyptoc {version('pyptoc')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version_: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show it.")
+    ] = False,
+) -> None:
+    """Options before the command."""
+
+
 @app.command()
 def run(
     target: Target,

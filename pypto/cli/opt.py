@@ -31,7 +31,6 @@ def opt_command(
         dump_ir=dump_ir, print_after_all=print_after_all, print_after=print_after
     )
     run_passes(module, constants, pipeline, observer=observer, verify_each=verify_each)
-    located = "loc(" in text
-    write_text(print_module(module) if located else f"{module}\n", output)
+    write_text(print_module(module, locations="loc(" in text), output)
     if output is not None:
         constants.save(output.parent)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import pypto
 from pypto.cli.main import main, spread
 
 
@@ -30,6 +31,11 @@ def test_help_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     assert "emulated AI core" in capsys.readouterr().out
     assert main(["run", "--help"]) == 0
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"pyptoc {pypto.__version__}\n"
 
 
 def test_inputs_take_several_files() -> None:
