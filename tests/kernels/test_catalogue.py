@@ -13,7 +13,7 @@ from pypto.ops.intervals import IntervalEvaluator
 from pypto.runtime.lazy import LAZY
 from tests.ops.cases import all_calls, apply, label
 
-CALLS = list(all_calls())
+CALLS = sorted(all_calls(), key=label)
 USUAL = CALLS[::5]
 REST = [call for index, call in enumerate(CALLS) if index % 5]
 
