@@ -250,9 +250,7 @@ class Lowering:
         """The bytes of a UB tile, padding included."""
         self.copy_elements(target.pointer, source.pointer, target.count, target.dtype)
 
-    def copy_elements(
-        self, target: SSAValue, source: SSAValue, count: Index, dtype: DType, **strides: int
-    ) -> None:
+    def copy_elements(self, target: SSAValue, source: SSAValue, count: Index, dtype: DType) -> None:
         """``count`` elements of 2 or 4 bytes, or whole words of smaller or larger ones."""
         if dtype.bytes in BITS_OF_SIZE:
             bits = BITS_OF_SIZE[dtype.bytes]
@@ -262,7 +260,7 @@ class Lowering:
             bits, count = U16, self.emit.ceil_div(count, U16.bytes)
         else:
             bits, count = U32, self.emit.mul(count, dtype.bytes // U32.bytes)
-        self.vector(f"vcopy.{bits}", count, dst=target, src=source, **strides)
+        self.vector(f"vcopy.{bits}", count, dst=target, src=source)
 
     def unsupported(self, what: str, fix: str) -> CompileError:
         """An error at the operation being lowered."""
