@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -10,9 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from pypto.dialects.constants import ConstantStore
 from pypto.dialects.context import parse_module
-from pypto.errors import CompileError, SourceLocation
-
-STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|(?P<open>")')
+from pypto.errors import CompileError
 
 
 def read_text(file: str) -> str:
@@ -36,23 +33,7 @@ def read_module(text: str, file: str) -> tuple[ModuleOp, ConstantStore]:
     """The module of a text, and the constants stored in the folder of its file."""
     constants = ConstantStore()
     constants.load(Path.cwd() if file == "-" else Path(file).parent)
-    name = "<stdin>" if file == "-" else file
-    check_strings(text, name)
-    return parse_module(text, name), constants
-
-
-def check_strings(text: str, name: str) -> None:
-    """Raise at a string that does not end in its line; xdsl's lexer would search for ever."""
-    for match in STRING_OR_COMMENT.finditer(text):
-        if match["open"]:
-            line = text.count("\n", 0, match.start()) + 1
-            column = match.start() - text.rfind("\n", 0, match.start())
-            raise CompileError(
-                "IR_SYNTAX",
-                "this string does not end in its line",
-                location=SourceLocation(name, line, column),
-                fix='close it with "',
-            )
+    return parse_module(text, "<stdin>" if file == "-" else file), constants
 
 
 def write_text(text: str, output: Path | None) -> None:
