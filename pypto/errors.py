@@ -18,6 +18,14 @@ class SourceLocation:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
+    @classmethod
+    def parse(cls, text: str) -> SourceLocation | None:
+        """The place written ``file:line:column``; None when it is not written so."""
+        parts = text.rsplit(":", 2)
+        if len(parts) != 3 or not (parts[1].isdigit() and parts[2].isdigit()):
+            return None
+        return cls(parts[0], int(parts[1]), int(parts[2]))
+
     def excerpt(self) -> str:
         """The source line with a caret below it, or nothing when the file cannot be read."""
         linecache.checkcache(self.file)

@@ -54,3 +54,10 @@ def test_survives_pickling() -> None:
     assert isinstance(copy, DeviceError)
     assert isinstance(copy, PyptoError)
     assert str(copy) == str(error)
+
+
+def test_places_read_back() -> None:
+    place = SourceLocation("c:/k.py", 3, 9)
+    assert SourceLocation.parse(str(place)) == place
+    assert SourceLocation.parse("k.py:3") is None
+    assert SourceLocation.parse("") is None

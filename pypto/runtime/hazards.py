@@ -30,7 +30,7 @@ def prove_ordered(
     raise DeviceError(
         first.code,
         first.message,
-        location=location_of(first.second.line),
+        location=SourceLocation.parse(first.second.line),
         notes=tuple(notes),
         fix=first.cure or None,
     )
@@ -46,11 +46,3 @@ def details(hazard: Hazard) -> list[str]:
         lines.append(f"first {hazard.first}")
     lines.append(f"{'then' if hazard.first is not None else 'at'} {hazard.second}")
     return lines
-
-
-def location_of(line: str) -> SourceLocation | None:
-    """The place a program's line table writes as ``file:line:column``."""
-    parts = line.rsplit(":", 2)
-    if len(parts) != 3 or not (parts[1].isdigit() and parts[2].isdigit()):
-        return None
-    return SourceLocation(parts[0], int(parts[1]), int(parts[2]))
