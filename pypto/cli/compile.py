@@ -56,31 +56,8 @@ class Request:
         )
 
 
-def compile_command(
-    target: str,
-    *,
-    emit: str | None,
-    output: Path | None,
-    soc: str,
-    opt_level: int,
-    dump_ir: Path | None,
-    print_after_all: bool,
-    print_after: tuple[str, ...],
-    verify_each: bool,
-    as_json: bool,
-) -> None:
-    """Compile a kernel file or a module and write what ``emit`` names."""
-    request = Request(
-        emit=emit or emit_of(output),
-        output=output,
-        soc=soc,
-        opt_level=opt_level,
-        dump_ir=dump_ir,
-        print_after_all=print_after_all,
-        print_after=print_after,
-        verify_each=verify_each,
-        as_json=as_json,
-    )
+def compile_command(target: str, request: Request) -> None:
+    """Compile a kernel file or a module and write what the request names."""
     if target == "-" or target.endswith(".mlir"):
         recorder = LevelRecorder()
         with progress(f"compiling {target}"):
@@ -88,7 +65,7 @@ def compile_command(
         write(executable, recorder, request, Path(target).stem if target != "-" else "stdin")
         return
     cases = load_cases(target)
-    if len(cases) > 1 and output is not None:
+    if len(cases) > 1 and request.output is not None:
         raise CompileError(
             "SEVERAL_KERNELS",
             f"{target} has {len(cases)} kernels and -o names one file",

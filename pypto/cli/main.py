@@ -121,11 +121,10 @@ def compile_(
     json: Json = False,
 ) -> None:
     """Compile a kernel and write the IR of a level, assembly text or a binary."""
-    from pypto.cli.compile import compile_command
+    from pypto.cli.compile import Request, compile_command, emit_of
 
-    compile_command(
-        target,
-        emit=emit.value if emit else None,
+    request = Request(
+        emit=emit.value if emit else emit_of(output),
         output=output,
         soc=soc,
         opt_level=opt_level,
@@ -135,6 +134,7 @@ def compile_(
         verify_each=verify_each,
         as_json=json,
     )
+    compile_command(target, request)
 
 
 @app.command()
