@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import UnknownLoc
@@ -13,7 +14,7 @@ from pypto.dialects.laws import BrokenLaw
 from pypto.dialects.tik_instructions import InstructionOp
 from pypto.errors import PyptoError
 from pypto.target.limits import check_fields
-from pypto.target.memory import Pipe
+from pypto.target.memory import Pipe, Space
 from pypto.target.soc import Soc
 
 Law = Callable[[func.FuncOp, Soc], None]
@@ -83,29 +84,37 @@ def buffers_lie_in_usable_memory(kernel: func.FuncOp, machine: Soc) -> None:
 
 
 def buffers_in_use_do_not_overlap(kernel: func.FuncOp, machine: Soc) -> None:
-    """Two buffers share bytes only if one is done with before the other is first touched."""
-    lives = _lives(kernel)
-    placed = [op for op in allocations(kernel) if op in lives]
-    for position, one in enumerate(placed):
-        for other in placed[position + 1 :]:
-            if _share_bytes(one, other) and _share_time(lives[one], lives[other]):
-                raise BrokenLaw(
-                    other,
-                    f"buffers {one.label.data} and {other.label.data} of {one.space} overlap "
-                    "while both are in use",
-                )
+    """Two buffers share bytes only if one is done with before the other is first touched.
+
+    An instruction may read one for the last time and write the other for the first.
+    """
+    spaces: dict[Space, list[_Placed]] = {}
+    for op, (first, last) in _lives(kernel).items():
+        if op.place is not None:
+            end = op.place + op.slot_bytes * op.slot_count
+            spaces.setdefault(op.space, []).append(_Placed(op.place, end, first, last, op))
+    for space, placed in spaces.items():
+        placed.sort(key=lambda one: one.start)
+        for position, one in enumerate(placed):
+            for other in placed[position + 1 :]:
+                if other.start >= one.end:
+                    break
+                if one.first < other.last and other.first < one.last:
+                    raise BrokenLaw(
+                        other.op,
+                        f"buffers {one.op.label.data} and {other.op.label.data} of {space} "
+                        "overlap while both are in use",
+                    )
 
 
-def _share_bytes(one: tik.AllocOp, other: tik.AllocOp) -> bool:
-    if one.space is not other.space or one.place is None or other.place is None:
-        return False
-    ends = [op.place + op.slot_bytes * op.slot_count for op in (one, other) if op.place is not None]
-    return one.place < ends[1] and other.place < ends[0]
+class _Placed(NamedTuple):
+    """The bytes of a buffer, and the first and last position at which it is touched."""
 
-
-def _share_time(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """An instruction may read one buffer for the last time and write the other for the first."""
-    return one[0] < other[1] and other[0] < one[1]
+    start: int
+    end: int
+    first: int
+    last: int
+    op: tik.AllocOp
 
 
 def _lives(kernel: func.FuncOp) -> dict[tik.AllocOp, tuple[int, int]]:

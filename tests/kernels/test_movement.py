@@ -113,3 +113,10 @@ def test_positions(shape, dim):
 def test_bits_survive():
     x = np.arange(2**16, dtype=np.uint16).reshape(256, 256).view(BF16.numpy)
     check(permute, (x, (1, 0)), x.T)
+
+
+@SIZES
+@pytest.mark.parametrize("shape", [(104, 98), (152, 243), (127, 127), (65, 1000)], ids=str)
+def test_transpose_with_tails(dtype, shape):
+    x = draw(dtype, *shape)
+    check(permute, (x, (1, 0)), x.T)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
@@ -17,13 +17,12 @@ from pypto.dialects.types import type_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.passes.tile.kernel_frame import Frame
 from pypto.passes.tile.movement import MoveAxis, Part, merge_axes, parts, row_major_strides
-from pypto.passes.tile.vector_schedule import VectorProblem, choose_schedule
+from pypto.passes.tile.vector_schedule import RESERVE_BYTES, VectorProblem, choose_schedule
 from pypto.target.dtypes import F16, I1, I32, I64, U8, DType
 from pypto.target.memory import Space
 
-# Sides of a tile whose elements are put in another order, and the longest row it is cut from.
-SHUFFLE_SIDE = 64
-SHUFFLE_SPAN = 2048
+# Sides of a tile whose elements are put in another order, the best one first.
+SHUFFLE_SIDES = (64, 48, 32, 16)
 BLOCK_BYTES = 32
 # Elements this far apart are moved one by one: reading what lies between costs more.
 BURST_STEP = 64
@@ -173,26 +172,68 @@ class MovementKernel:
         """The innermost axis of the source is not that of the target: transpose tile by tile."""
         *outer, columns = axes
         rows = outer.pop(inner)
-        for down in parts(rows.extent, SHUFFLE_SIDE):
-            pitch = round_up(down.size, self.granule)
-            for across in parts(columns.extent, SHUFFLE_SIDE):
-                shuffle = Shuffle(
-                    down, across, (across.size, down.size), columns.source, (1, pitch)
+
+        def tiles(side: int) -> list[Shuffle]:
+            return [
+                Shuffle(
+                    down,
+                    across,
+                    (across.size, down.size),
+                    columns.source,
+                    (1, round_up(down.size, self.granule)),
                 )
-                self.shuffle(source, outer, (rows, columns), bases, shuffle)
+                for down in parts(rows.extent, side)
+                for across in parts(columns.extent, side)
+            ]
+
+        for shuffle in self.first_that_fits(map(tiles, SHUFFLE_SIDES)):
+            self.shuffle(source, outer, (rows, columns), bases, shuffle)
 
     def pick(self, source: SSAValue, axes: tuple[MoveAxis, ...], bases: tuple[int, int]) -> None:
         """Elements a few places apart: load the row between them and gather."""
         *outer, rows, columns = (MoveAxis(1, 0, 0), *axes)
         step = columns.source
-        width = min(columns.extent, SHUFFLE_SPAN // step)
-        height = max(1, min(rows.extent, SHUFFLE_SIDE * SHUFFLE_SIDE // (width * step)))
-        for down in parts(rows.extent, height):
-            for across in parts(columns.extent, width):
-                span = (across.size - 1) * step + 1
-                pitch = round_up(span, self.granule)
-                shuffle = Shuffle(down, across, (down.size, span), rows.source, (pitch, step))
-                self.shuffle(source, outer, (rows, columns), bases, shuffle)
+
+        def tiles(side: int) -> list[Shuffle]:
+            width = max(1, min(columns.extent, side * side // (2 * step)))
+            height = max(1, min(rows.extent, side * side // (width * step)))
+            found = []
+            for down in parts(rows.extent, height):
+                for across in parts(columns.extent, width):
+                    span = (across.size - 1) * step + 1
+                    steps = (round_up(span, self.granule), step)
+                    found.append(Shuffle(down, across, (down.size, span), rows.source, steps))
+            return found
+
+        for shuffle in self.first_that_fits(map(tiles, SHUFFLE_SIDES)):
+            self.shuffle(source, outer, (rows, columns), bases, shuffle)
+
+    def first_that_fits(self, choices: Iterable[list[Shuffle]]) -> list[Shuffle]:
+        """The first choice whose tiles fit the unified buffer, all loops of the kernel together."""
+        room = self.frame.soc.usable[Space.UB] - RESERVE_BYTES
+        tried = list(choices)
+        return next((one for one in tried if sum(map(self.bytes_of, one)) <= room), tried[-1])
+
+    def bytes_of(self, shuffle: Shuffle) -> int:
+        """Bytes of the tiles of one loop: loaded, gathered, byte offsets, and halves of bytes."""
+        size, slots = self.dtype.bytes, self.frame.slots
+        target_type, loaded_type = self.shuffle_types(shuffle)
+        loaded = loaded_type.shape[0] * round_up(loaded_type.shape[1], self.granule)
+        target = target_type.shape[0] * round_up(target_type.shape[1], self.granule)
+        halves = F16.bytes if size == 1 else 0
+        return loaded * (size * slots + halves) + target * (size * slots + halves + 2 * I32.bytes)
+
+    def shuffle_types(self, shuffle: Shuffle) -> tuple[tile.TileType, tile.TileType]:
+        """The types of the gathered and of the loaded tile.
+
+        Lanes that only pad a row of the target are gathered too: they must find their elements
+        inside the loaded tile.
+        """
+        down, across = shuffle.down, shuffle.across
+        reach = [round_up(side, self.granule) for side in shuffle.loaded]
+        last = round_up(across.size, self.granule) * max(shuffle.steps[1], 1)
+        loaded = self.tile_type(reach[0], max(reach[1], last if shuffle.steps[0] > 1 else 0))
+        return self.tile_type(down.size, across.size), loaded
 
     def shuffle(
         self,
@@ -207,7 +248,7 @@ class MovementKernel:
         rows, columns = inner
         down, across = shuffle.down, shuffle.across
         self.sides = (max(self.sides[0], down.size), max(self.sides[1], across.size))
-        target_type = self.tile_type(down.size, across.size)
+        target_type, loaded_type = self.shuffle_types(shuffle)
         offsets = emit.value(
             tile.IotaOp,
             emit.index(0),
@@ -216,11 +257,6 @@ class MovementKernel:
             emit.index(across.size),
             tile.TileType(*target_type.shape, I32, Space.UB),
         )
-        # Lanes that only pad a row of the target are gathered too: they must find their elements
-        # inside the loaded tile.
-        reach = [round_up(side, self.granule) for side in shuffle.loaded]
-        last = round_up(across.size, self.granule) * max(shuffle.steps[1], 1)
-        loaded_type = self.tile_type(reach[0], max(reach[1], last if shuffle.steps[0] > 1 else 0))
         tasks = [*(axis.extent for axis in outer), down.count, across.count]
         with self.frame.tasks(tasks) as (*places, row_tile, column_tile):
             row = emit.add(down.start, emit.mul(row_tile, down.size))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -34,6 +36,7 @@ class Values:
             self.last_use[result] = len(self.operations)
 
     def varies(self, value: SSAValue) -> tuple[bool, bool]:
+        """Whether a value varies along the rows and along the columns of a tile."""
         spans = self.space.spans(type_of(value).shape)
         rows, columns = self.space.rows, self.space.columns
         return rows is not None and spans[rows], columns is not None and spans[columns]
@@ -72,24 +75,22 @@ class Values:
 
     def _peak(self, kind: tuple[bool, bool], moved: set[SSAValue]) -> int:
         """The largest sum of inner values of a kind that live at the same operation."""
-        peak = 0
-        for place in range(len(self.operations)):
-            alive = sum(
-                type_of(result).dtype.bytes
-                for made, op in enumerate(self.operations[: place + 1])
-                for result in op.results
-                if result not in moved
-                and self.varies(result) == kind
-                and self.last_use.get(result, made) >= place
-            )
-            widened = sum(
-                type_of(operand).dtype.bytes
-                for operand in dict.fromkeys(self.operations[place].operands)
-                if self.varies(self.operations[place].results[0]) == kind
-                and self.varies(operand) != kind
-            )
-            peak = max(peak, alive + widened)
-        return peak
+        changes = [0] * (len(self.operations) + 2)
+        for place, op in enumerate(self.operations):
+            for result in op.results:
+                if result not in moved and self.varies(result) == kind:
+                    size = type_of(result).dtype.bytes
+                    changes[place] += size
+                    changes[self.last_use.get(result, place) + 1] -= size
+            if self.varies(op.results[0]) == kind:
+                widened = sum(
+                    type_of(operand).dtype.bytes
+                    for operand in dict.fromkeys(op.operands)
+                    if self.varies(operand) != kind
+                )
+                changes[place] += widened
+                changes[place + 1] -= widened
+        return max(accumulate(changes))
 
 
 def granule_of(values: Values) -> int:
