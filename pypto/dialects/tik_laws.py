@@ -89,8 +89,10 @@ def buffers_in_use_do_not_overlap(kernel: func.FuncOp, machine: Soc) -> None:
     An instruction may read one for the last time and write the other for the first.
     """
     spaces: dict[Space, list[_Placed]] = {}
-    for op, (first, last) in _lives(kernel).items():
-        if op.place is not None:
+    lives = _lives(kernel)
+    for op in allocations(kernel):
+        if op in lives and op.place is not None:
+            first, last = lives[op]
             end = op.place + op.slot_bytes * op.slot_count
             spaces.setdefault(op.space, []).append(_Placed(op.place, end, first, last, op))
     for space, placed in spaces.items():
