@@ -134,7 +134,7 @@ def calling(function: Callable[[], Any], path: Path) -> Any:
     except SyntaxError as error:
         where = SourceLocation(error.filename or str(path), error.lineno or 1, error.offset or 1)
         raise CompileError("SYNTAX_ERROR", error.msg, location=where) from error
-    except Exception as error:  # any code may run in a user's file
+    except (Exception, SystemExit) as error:  # any code may run in a user's file
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if Path(frame.filename) == path.absolute()]
         where = None

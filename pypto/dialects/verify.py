@@ -29,9 +29,10 @@ def verify_module(module: ModuleOp, what: str = "the module") -> None:
         values_are_defined_before_use(module, set())
         for kernel in kernel_functions(module):
             verify_kernel(module, kernel)
+        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
         for launch in module.walk():
             if isinstance(launch, host.LaunchOp):
-                launches_pass_what_kernels_take(module, launch)
+                launches_pass_what_kernels_take(functions[launch.kernel_name], launch)
             elif isinstance(launch, host.ReturnOp):
                 results_are_fresh(launch)
     except BrokenLaw as broken:
@@ -91,10 +92,8 @@ def verify_kernel(module: ModuleOp, kernel: func.FuncOp) -> None:
         tik_law(kernel, machine)
 
 
-def launches_pass_what_kernels_take(module: ModuleOp, launch: host.LaunchOp) -> None:
+def launches_pass_what_kernels_take(kernel: func.FuncOp, launch: host.LaunchOp) -> None:
     """A launch passes buffers where its kernel takes memory, and extents where it takes indices."""
-    kernel = next(k for k in module.walk() if _is_function(k, launch.kernel_name))
-    assert isinstance(kernel, func.FuncOp)
     for number, (argument, wanted) in enumerate(
         zip(launch.arguments, kernel.function_type.inputs, strict=True)
     ):
@@ -119,7 +118,3 @@ def results_are_fresh(returned: host.ReturnOp) -> None:
             raise BrokenLaw(returned, f"buffer {owner.label.data} is {owner.role.data}, no result")
     if len(set(roots)) < len(roots):
         raise BrokenLaw(returned, "two results are one buffer")
-
-
-def _is_function(op: Operation, name: str) -> bool:
-    return isinstance(op, func.FuncOp) and op.sym_name.data == name

@@ -82,11 +82,15 @@ def _checked_shapes(executable: Executable, arrays: list[np.ndarray]) -> list[tu
         buffer = executable.buffers[number]
         wanted = buffer.resolved_shape(shapes)
         if array.shape != wanted or array.dtype != buffer.dtype.numpy:
+            name = buffer.dtype.public_name
             raise DeviceError(
                 "INPUT_MISMATCH",
                 f"input {buffer.name} is {array.dtype}{list(array.shape)}, "
-                f"the program wants {buffer.dtype.public_name}{list(wanted)}",
-                fix=f"convert it with .astype({buffer.dtype.public_name!r}), or compile again",
+                f"the program wants {name}{list(wanted)}",
+                fix=f"convert it with .astype({name!r})"
+                if array.shape == wanted
+                else "pass an array of that shape; extents known at launch only that meet in an "
+                "operator must be equal",
             )
     return shapes
 

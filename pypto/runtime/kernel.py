@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
 
 from pypto.errors import CompileError
@@ -53,6 +54,12 @@ class Kernel:
     __name__: str
 
     def __init__(self, function: Callable[..., Any], options: Options | None = None) -> None:
+        if not isinstance(function, FunctionType):
+            raise CompileError(
+                "NOT_A_FUNCTION",
+                f"{function!r} is not a function written in Python",
+                fix="put @pypto.kernel above a 'def'",
+            )
         self.function = function
         self.options = options or Options()
         self.last_profile: Profile | None = None

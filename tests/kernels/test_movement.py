@@ -120,3 +120,15 @@ def test_bits_survive():
 def test_transpose_with_tails(dtype, shape):
     x = draw(dtype, *shape)
     check(permute, (x, (1, 0)), x.T)
+
+
+SMALL_CUTS = [((0, 1, 2), (0, 5, 2)), ((0, 4, 3), (0, 5, 2)), ((0, 3, 1), (1, 2, 1))]
+
+
+@SIZES
+@pytest.mark.parametrize("cuts", SMALL_CUTS, ids=str)
+def test_slices_that_leave_one_row_or_column(dtype, cuts):
+    x = draw(dtype, 3, 7)
+    rows, columns = cuts
+    check(cut, (x, *cuts), x[slice(*rows), slice(*columns)])
+    check(cut, (x[:1], (0, 1, 1), (0, 7, 2)), x[:1, ::2])

@@ -36,7 +36,8 @@ class SinkReshapes(Pass):
 def sink_reshape(op: TensorOperation, builder: Builder) -> SSAValue | None:
     """f(reshape(a), b) becomes reshape(f(a, reshape(b)))."""
     result = type_of(op.results[0]).shape
-    source = next((shape for value in op.operands if (shape := _computed_shape(value))), None)
+    whole = (value for value in op.operands if type_of(value).shape == result)
+    source = next((shape for value in whole if (shape := _computed_shape(value))), None)
     if source is None or any(_blocks(value, result) for value in op.operands):
         return None
     arguments = [

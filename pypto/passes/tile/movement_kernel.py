@@ -202,7 +202,8 @@ class MovementKernel:
                 for across in parts(columns.extent, width):
                     span = (across.size - 1) * step + 1
                     steps = (round_up(span, self.granule), step)
-                    found.append(Shuffle(down, across, (down.size, span), rows.source, steps))
+                    stride = rows.source if rows.extent > 1 else span
+                    found.append(Shuffle(down, across, (down.size, span), stride, steps))
             return found
 
         for shuffle in self.first_that_fits(map(tiles, SHUFFLE_SIDES)):
