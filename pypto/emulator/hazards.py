@@ -22,6 +22,7 @@ from pypto.emulator.hazards_report import Hazard, HazardKind, Site
 from pypto.emulator.hazards_trace import Dispatch, trace
 from pypto.emulator.placement import launch_arguments, place
 from pypto.target.executable import BufferArgument, Executable, Launch, Role
+from pypto.target.memory import Pipe, Space
 from pypto.target.program import Program
 from pypto.target.soc import Soc
 from pypto.target.soc import soc as load_soc
@@ -106,7 +107,39 @@ def check_executable(
             compiled=compiled,
             marks=marks,
         )
+    return found + _unwritten(executable, buffers, marks)
+
+
+def _unwritten(
+    executable: Executable, buffers: Sequence[GlobalBuffer], marks: Marks
+) -> list[Hazard]:
+    """Results of which some bytes hold nothing when all launches have ended."""
+    found = []
+    for number in dict.fromkeys(executable.results):
+        buffer = buffers[number]
+        holes = np.flatnonzero(marks.memory[Space.GM][buffer.address : buffer.stop] == POISON)
+        if not holes.size:
+            continue
+        found.append(
+            Hazard(
+                HazardKind.UNWRITTEN,
+                _end_of(executable),
+                space=Space.GM,
+                buffer=buffer.name,
+                start=int(holes[0]),
+                stop=int(holes[-1]) + 1,
+                message=f"nothing has written {holes.size} bytes of result {buffer.name}",
+                cure="store them before the last launch ends",
+            )
+        )
     return found
+
+
+def _end_of(executable: Executable) -> Site:
+    """The last row of the program launched last."""
+    last = executable.steps[-1].program if executable.steps else 0
+    rows = len(executable.programs[last].rows) if executable.programs else 0
+    return Site("end", Pipe.S, 0, max(0, rows - 1), "", 0)
 
 
 def global_marks(buffers: Sequence[GlobalBuffer]) -> np.ndarray:
