@@ -265,7 +265,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"error[IO]: {error}", file=sys.stderr)
         return 1
-    except Exception as error:  # a bug of ours; who wants to find it asks for the traceback
+    except Exception as error:  # a bug of ours must not show a user a traceback
         if os.environ.get("PYPTO_TRACEBACK"):
             raise
         print(

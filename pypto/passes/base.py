@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,6 +24,6 @@ class Pass(ModulePass):
     requires: ClassVar[str] = ""
     ensures: ClassVar[str] = ""
 
+    @abstractmethod
     def apply(self, context: Context, module: ModuleOp) -> None:
         """Rewrite ``module`` in place."""
-        raise NotImplementedError
