@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from pypto.dialects.scalars import folded
 from pypto.dialects.tile_apply import ApplyOp
 from pypto.dialects.tile_base import RootOp, TileOp
-from pypto.dialects.tile_matrix import AccumulatorOp, ExtractOp, LoadOp, MmaOp, StoreOp
+from pypto.dialects.tile_matrix import AccumulatorOp, DrainOp, ExtractOp, LoadOp, MmaOp, StoreOp
 from pypto.dialects.tile_types import (
     GlobalType,
     ReduceKind,
@@ -26,7 +26,7 @@ from pypto.dialects.tile_types import (
 from pypto.dialects.tile_vector import BroadcastOp, FullOp, GatherOp, IotaOp, ReduceOp
 
 # Attributes of a kernel function.
-KERNEL = "pypto.kernel"  # "vector" or "cube"
+KERNEL = "pypto.kernel"  # a kind of core: "vector", "cube", or "aicore" where one does both
 SCHEDULE = "tile.schedule"  # every choice the tiling pass made
 GRANULE = "tile.granule"  # rows of a tile in UB lie round_up(valid columns, granule) apart
 
@@ -47,6 +47,8 @@ def valid_shape(value: SSAValue) -> tuple[int | SSAValue, int | SSAValue]:
                 value = owner.offsets
             case MmaOp():
                 value = owner.accumulator
+            case DrainOp():
+                value = owner.source
             case ReduceOp():
                 reduced.add(owner.axis.value.data)
                 value = owner.source
@@ -77,6 +79,7 @@ TILE_OPERATIONS: tuple[type[Operation], ...] = (
     ExtractOp,
     AccumulatorOp,
     MmaOp,
+    DrainOp,
 )
 
 Tile = Dialect("tile", list(TILE_OPERATIONS), [TileType, GlobalType, ReduceKindAttr])
@@ -88,6 +91,7 @@ __all__ = [
     "AccumulatorOp",
     "ApplyOp",
     "BroadcastOp",
+    "DrainOp",
     "ExtractOp",
     "FullOp",
     "GatherOp",

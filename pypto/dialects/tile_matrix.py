@@ -117,6 +117,39 @@ class StoreOp(IRDLOperation):
 
 
 @irdl_op_definition
+class DrainOp(TileOp):
+    """result[r, c] = accumulator[r, c] from L0C in UB, rounded, after ``relu`` if present.
+
+    The way out of a core whose accumulator has no path to global memory of its own.
+    """
+
+    name = "tile.drain"
+
+    source = operand_def(TileType)
+    relu = opt_prop_def(UnitAttr)
+    result = result_def(TileType)
+
+    assembly_format = "$source (`relu` $relu^)? attr-dict `:` type($source) `->` type($result)"
+    traits = traits_def(MemoryReadEffect())
+
+    def __init__(self, source: SSAValue, result_type: TileType, relu: bool = False) -> None:
+        super().__init__(
+            operands=[source],
+            result_types=[result_type],
+            properties={"relu": UnitAttr() if relu else None},
+        )
+
+    def verify_(self) -> None:
+        source, tile = tile_type(self.source), self.tile
+        if source.space is not Space.L0C or tile.space is not Space.UB:
+            raise VerifyException(f"tile.drain goes from l0c to ub: {source} -> {tile}")
+        if source.shape != tile.shape:
+            raise VerifyException(f"a drain keeps the shape: {source} is not {tile}")
+        if tile.dtype.name not in CUBE_DTYPES:
+            raise VerifyException(f"l0c is drained as {', '.join(CUBE_DTYPES)}, not as {tile}")
+
+
+@irdl_op_definition
 class ExtractOp(RootOp):
     """result[r, c] = source[row + r, column + c]; transposed: source[row + c, column + r]."""
 

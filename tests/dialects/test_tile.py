@@ -81,6 +81,19 @@ MISTAKES = [
     ),
     ("tile.store %x, %h[%c0] stride %n : !tile.tile<8x16xf16, ub>, !tile.global", "'<' expected"),
     ("tile.store %x, %h[%c0] stride %n : !tile.tile<8x16xf16, ub>, !tile.global<f8>", "type"),
+    (f"tile.drain %x : {X} -> {X}", f"tile.drain goes from l0c to ub: {X} -> {X}"),
+    (f"tile.drain %acc : {C} -> {C}", f"tile.drain goes from l0c to ub: {C} -> {C}"),
+    (f"tile.drain %acc : {C} -> {X}", f"a drain keeps the shape: {C} is not {X}"),
+    (
+        f"tile.drain %acc : {C} -> !tile.tile<16x16xi32, ub>",
+        "l0c is drained as f16, bf16, f32, not as !tile.tile<16x16xi32, ub>",
+    ),
+    (
+        f"%d = tile.drain %acc : {C} -> !tile.tile<16x16xf16, ub>\n  "
+        "%r = tile.full 0.0 valid(%c1, %c8) : !tile.tile<16x16xf16, ub>\n  tile.apply add %d, %r :"
+        " !tile.tile<16x16xf16, ub>, !tile.tile<16x16xf16, ub> -> !tile.tile<16x16xf16, ub>",
+        "valid extents differ: [1, 8]",
+    ),
     (f"tile.accumulator valid(%c8, %c8) : {X}", "an accumulator lives in l0c, not in ub"),
     (f"tile.mma %acc, %b, %a init %c1 : {C}, {B}, {A} -> {C}", "takes l0c, l0a, l0b; got"),
     (

@@ -37,6 +37,14 @@ builtin.module attributes {pypto.soc = "ascend910b1"} {
     tile.store %total, %g[%c0] stride %n relu : !tile.tile<32x32xf32, l0c>, !tile.global<f16>
     func.return
   }
+  func.func @coupled(%g: !tile.global<f16>, %n: index) attributes {pypto.kernel = "aicore", tile.granule = 16 : i64} {
+    %c0 = arith.constant 0 : index
+    %total = tile.accumulator valid(%n, %n) : !tile.tile<32x32xf32, l0c>
+    %plain = tile.drain %total : !tile.tile<32x32xf32, l0c> -> !tile.tile<32x32xf32, ub>
+    %half = tile.drain %total relu {note = "kept"} : !tile.tile<32x32xf32, l0c> -> !tile.tile<32x32xf16, ub>
+    tile.store %half, %g[%c0] stride %n : !tile.tile<32x32xf16, ub>, !tile.global<f16>
+    func.return
+  }
 } loc("module.py":1:1)
 
 // CHECK: %x = tile.load %g[%c0] stride %n valid(%c8, %n) slots 2 : !tile.global<f16> -> !tile.tile<8x128xf16, ub>
@@ -58,3 +66,5 @@ builtin.module attributes {pypto.soc = "ascend910b1"} {
 // CHECK-NEXT: tile.extract %l1[%c0, %c16] valid(%c16, %c16) transpose slots 2 : !tile.tile<32x32xf16, l1> -> !tile.tile<16x32xf16, l0b>
 // CHECK: tile.mma %acc, %a, %b init %init :
 // CHECK: tile.store %total, %g[%c0] stride %n relu :
+// CHECK: %plain = tile.drain %total : !tile.tile<32x32xf32, l0c> -> !tile.tile<32x32xf32, ub>
+// CHECK-NEXT: %half = tile.drain %total relu {note = "kept"} : !tile.tile<32x32xf32, l0c> -> !tile.tile<32x32xf16, ub>
