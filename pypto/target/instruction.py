@@ -8,7 +8,7 @@ compiles the very same text with numba.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, get_type_hints
 
@@ -173,7 +173,8 @@ def family(
 class Instruction:
     """One row: ``vadd.f16``. ``meaning(memory, fields, row)`` is its definition on NumPy bytes.
 
-    ``dtype`` is the element type written, ``source`` the one read where it differs.
+    ``dtype`` is the element type written, ``source`` the one read where it differs. The table as
+    a whole says which ``architectures`` have the row.
     """
 
     mnemonic: str
@@ -184,7 +185,7 @@ class Instruction:
     meaning: Callable[..., None]
     summary: str
     source: DType | None = None
-    architectures: frozenset[str] = field(default_factory=lambda: frozenset({"2201"}))
+    architectures: frozenset[str] = frozenset()
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -44,24 +44,57 @@ SPACES: tuple[Space, ...] = tuple(Space)
 PIPES: tuple[Pipe, ...] = tuple(Pipe)
 LOCAL_SPACES: tuple[Space, ...] = SPACES[1:]
 
-# Split cores (2201) [V asc-devkit architecture guide]: (source, destination) -> pipe that moves.
-SPLIT_PATHS: dict[tuple[Space, Space], Pipe] = {
+# NPU architectures: 2201 has separate cube and vector cores, 1001 coupled ones.
+ARCHITECTURES = ("2201", "1001")
+
+# (source, destination) -> pipe that moves [V asc-devkit architecture guides].
+_COMMON_PATHS: dict[tuple[Space, Space], Pipe] = {
     (Space.GM, Space.L1): Pipe.MTE2,
     (Space.GM, Space.L0A): Pipe.MTE2,
     (Space.GM, Space.L0B): Pipe.MTE2,
     (Space.GM, Space.UB): Pipe.MTE2,
     (Space.L1, Space.L0A): Pipe.MTE1,
     (Space.L1, Space.L0B): Pipe.MTE1,
-    (Space.L1, Space.BT): Pipe.MTE1,
-    (Space.L1, Space.FB): Pipe.FIX,
-    (Space.L1, Space.GM): Pipe.MTE3,
     (Space.UB, Space.GM): Pipe.MTE3,
     (Space.UB, Space.UB): Pipe.V,
-    (Space.L0C, Space.GM): Pipe.FIX,
-    (Space.L0C, Space.L1): Pipe.FIX,
+}
+PATHS: dict[str, dict[tuple[Space, Space], Pipe]] = {
+    "2201": _COMMON_PATHS
+    | {
+        (Space.L1, Space.BT): Pipe.MTE1,
+        (Space.L1, Space.FB): Pipe.FIX,
+        (Space.L1, Space.GM): Pipe.MTE3,
+        (Space.L0C, Space.GM): Pipe.FIX,
+        (Space.L0C, Space.L1): Pipe.FIX,
+    },
+    "1001": _COMMON_PATHS
+    | {
+        (Space.L1, Space.UB): Pipe.MTE1,
+        (Space.UB, Space.L1): Pipe.MTE3,
+        (Space.L0C, Space.UB): Pipe.V,
+        (Space.UB, Space.L0C): Pipe.V,
+    },
+}
+
+# The memories of a core: those some path of its architecture touches.
+SPACES_OF_ARCHITECTURE: dict[str, tuple[Space, ...]] = {
+    architecture: tuple(s for s in LOCAL_SPACES if any(s in path for path in paths))
+    for architecture, paths in PATHS.items()
 }
 
 # Units of the architecture, in bytes: what strides, repeats and fractals count in.
 BLOCK_BYTES = 32
 REPEAT_BYTES = 256
 FRACTAL_BYTES = 512
+ACCUMULATOR_FRACTAL_BYTES = 1024  # 16x16 elements of four bytes in L0C
+
+# What the start and size of a buffer are multiples of, in bytes.
+SPACE_ALIGNMENT: dict[Space, int] = {
+    Space.L1: BLOCK_BYTES,
+    Space.L0A: FRACTAL_BYTES,
+    Space.L0B: FRACTAL_BYTES,
+    Space.L0C: ACCUMULATOR_FRACTAL_BYTES,
+    Space.UB: BLOCK_BYTES,
+    Space.BT: 64,
+    Space.FB: 64,
+}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pypto.target.instruction import Instruction
+from pypto.target.instructions.availability import architectures_of
 from pypto.target.instructions.cube import CUBE
 from pypto.target.instructions.move import MOVE
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS, ScalarKind, ScalarOperation
@@ -10,12 +13,24 @@ from pypto.target.instructions.vector import VECTOR
 
 DATA_OPCODE_BASE = 64
 
-INSTRUCTIONS: tuple[Instruction, ...] = (*VECTOR, *MOVE, *CUBE)
+INSTRUCTIONS: tuple[Instruction, ...] = tuple(
+    replace(row, architectures=architectures_of(row.mnemonic)) for row in (*VECTOR, *MOVE, *CUBE)
+)
 BY_MNEMONIC: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
 OPCODES: dict[str, int] = {
     **{s.mnemonic: i for i, s in enumerate(SCALARS)},
     **{row.mnemonic: DATA_OPCODE_BASE + i for i, row in enumerate(INSTRUCTIONS)},
 }
+
+_ARCHITECTURES: dict[str, frozenset[str]] = {
+    row.mnemonic: row.architectures for row in (*INSTRUCTIONS, *SCALARS)
+}
+
+
+def exists(mnemonic: str, architecture: str) -> bool:
+    """Whether machines of an architecture have an instruction, a scalar or a state operation."""
+    return architecture in _ARCHITECTURES.get(mnemonic, ())
+
 
 __all__ = [
     "BY_MNEMONIC",
@@ -27,4 +42,5 @@ __all__ = [
     "Instruction",
     "ScalarKind",
     "ScalarOperation",
+    "exists",
 ]

@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pypto.target.instructions.availability import STATES_ONLY_2201
+from pypto.target.memory import ARCHITECTURES
+
 STATE_REGISTERS: tuple[str, ...] = (
     "mask_mode",
     "mask_high",
@@ -47,6 +50,11 @@ class ScalarOperation:
     kind: ScalarKind
     summary: str
     state: tuple[tuple[str, str | int], ...] = ()
+
+    @property
+    def architectures(self) -> frozenset[str]:
+        """The architectures that have the operation."""
+        return frozenset(ARCHITECTURES[:1] if self.mnemonic in STATES_ONLY_2201 else ARCHITECTURES)
 
 
 def alu(mnemonic: str, summary: str) -> ScalarOperation:

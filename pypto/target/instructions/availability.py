@@ -1,0 +1,64 @@
+"""Which architectures have which instruction.
+
+2201 has every row but those of ``ONLY_1001``; 1001 has what ``ON_1001`` lists [V asc-devkit
+dav_c100 and the support tables of the API pages].
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pypto.target.memory import ARCHITECTURES
+
+# Name -> suffixes of its rows on 1001, the rest of the mnemonic for casts.
+ON_1001: dict[str, str] = {
+    **dict.fromkeys(("vadd", "vsub", "vmul", "vmax", "vmin"), "f16 f32 i32"),
+    **dict.fromkeys(("vdiv", "vabs", "vexp", "vln", "vsqrt", "vrec", "vrsqrt"), "f16 f32"),
+    **dict.fromkeys(("vand", "vor", "vnot"), "u16"),
+    **dict.fromkeys(("vrelu", "vcadd", "vcgadd", "vcgmax", "vcgmin"), "f16"),
+    **dict.fromkeys(("vadds", "vmuls", "vsel"), "f16 f32"),
+    **dict.fromkeys((f"vcmpv_{k}" for k in ("eq", "ne", "lt", "le", "gt", "ge")), "f16 f32"),
+    "vector_dup": "f16 f32 i16 u16 i32 u32",
+    "copy_ubuf_to_ubuf": "b32",
+    "load_cbuf_to_ca": "b16",
+    "load_cbuf_to_cb": "b16",
+    "mad": "f16",
+}
+CASTS_ON_1001: dict[str, str] = {  # the rounding modes of each cast; "-": the one without a name
+    "i82f16": "-",
+    "u82f16": "-",
+    "f162i8": "- f c a z",
+    "f162u8": "- f c a z",
+    "f162i32": "r f c a z",
+    "f162f32": "-",
+    "f322f16": "-",
+    "i322f32": "-",
+    "f322i32": "r f c a z",
+}
+# Rows that 2201 has not.
+ONLY_1001: tuple[str, ...] = ()
+# State operations that 1001 has not: it knows no counter mode and no padding copies.
+STATES_ONLY_2201 = ("set_mask_norm", "set_mask_count", "set_mov_pad_val")
+
+
+@cache
+def mnemonics_on_1001() -> frozenset[str]:
+    """Every data row of 1001 by its mnemonic."""
+    rows = {f"{name}.{suffix}" for name, text in ON_1001.items() for suffix in text.split()}
+    casts = {
+        f"vconv_{types}{mode.strip('-')}"
+        for types, modes in CASTS_ON_1001.items()
+        for mode in modes.split()
+    }
+    return frozenset(rows | casts)
+
+
+def architectures_of(mnemonic: str) -> frozenset[str]:
+    """The architectures that have a data row."""
+    on_1001 = mnemonic in mnemonics_on_1001()
+    on_2201 = mnemonic not in ONLY_1001
+    return frozenset(
+        architecture
+        for architecture, has in zip(ARCHITECTURES, (on_2201, on_1001), strict=True)
+        if has
+    )

@@ -1,0 +1,197 @@
+"""Reads SoC files (TOML); every mistake in one is an error that names key and limit."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from pypto.errors import CompileError
+from pypto.target.memory import (
+    ARCHITECTURES,
+    LOCAL_SPACES,
+    SPACE_ALIGNMENT,
+    SPACES_OF_ARCHITECTURE,
+    Space,
+)
+from pypto.target.soc import Soc
+
+FILE_BYTES = 2**20
+BUFFER_BYTES = 2**24
+# The emulator holds the local memories of all cores of a kind at once.
+ALL_BUFFERS_BYTES = 2**32
+
+
+def read_soc(path: Path) -> Soc:
+    """Reads and checks a SoC file."""
+    try:
+        if path.is_dir():
+            raise failure(path, "is a directory")
+        with path.open("rb") as stream:
+            data = stream.read(FILE_BYTES + 1)
+    except OSError as error:
+        raise failure(path, f"cannot be read: {error.strerror}") from error
+    if len(data) > FILE_BYTES:
+        raise failure(path, f"has more than {FILE_BYTES} bytes")
+    try:
+        document = tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise failure(path, f"is not text in UTF-8: byte {error.start} is none") from error
+    except ValueError as error:
+        raise failure(path, f"is not TOML: {error}") from error
+    except RecursionError as error:
+        raise failure(path, "is not TOML: it is nested too deeply") from error
+    return Reader(path, document).soc()
+
+
+def failure(path: Path, problem: str, fix: str | None = None) -> CompileError:
+    return CompileError("SOC_FILE", f"SoC file {path} {problem}", fix=fix)
+
+
+class Reader:
+    """Turns a TOML document into a Soc."""
+
+    def __init__(self, path: Path, document: dict[str, Any]) -> None:
+        self.path = path
+        self.texts = {k: v for k, v in document.items() if not isinstance(v, dict)}
+        self.tables = {k: v for k, v in document.items() if isinstance(v, dict)}
+        self.sources: dict[str, str] = {}
+
+    def soc(self) -> Soc:
+        name = self.text("name")
+        architecture = self.text("architecture")
+        if architecture not in ARCHITECTURES:
+            known = ", ".join(ARCHITECTURES)
+            raise self.failure(f"says architecture = {architecture!r}; known: {known}")
+        self.refuse(self.texts.keys() - {"name", "architecture"})
+        capacity = self.buffers("capacity", architecture)
+        usable = capacity | self.buffers("usable", architecture, capacity)
+        values = self.figures(architecture)
+        soc = Soc(
+            name=name,
+            architecture=architecture,
+            **values,
+            capacity={space: capacity.get(space, 0) for space in LOCAL_SPACES},
+            usable={space: usable.get(space, 0) for space in LOCAL_SPACES},
+            sources=self.sources,
+        )
+        self.check_together(soc)
+        return soc
+
+    def failure(self, problem: str, fix: str | None = None) -> CompileError:
+        return failure(self.path, problem, fix)
+
+    def refuse(self, unknown: set[str]) -> None:
+        if unknown:
+            names = ", ".join(sorted(unknown))
+            raise self.failure(f"has unknown keys: {names}", "remove or rename them")
+
+    def text(self, key: str) -> str:
+        value = self.texts.get(key)
+        if not isinstance(value, str) or not value:
+            raise self.failure(f"lacks {key}, a string")
+        return value
+
+    def figures(self, architecture: str) -> dict[str, Any]:
+        """The numbers of all tables but those of the buffers."""
+        given: dict[str, Any] = {}
+        for title, table in self.tables.items():
+            if title in ("capacity", "usable"):
+                continue
+            if set(table) == {"value", "source"}:
+                raise self.failure(f"gives {title} outside a table such as [cores]")
+            twice = sorted(given.keys() & table.keys())
+            if twice:
+                raise self.failure(f"says {twice[0]} twice, the second time in [{title}]")
+            given |= table
+        wanted = {f.name: f for f in fields(Soc) if f.metadata}
+        self.refuse(given.keys() - wanted.keys())
+        values: dict[str, Any] = {}
+        for name, wish in wanted.items():
+            homes = wish.metadata["architectures"]
+            if architecture not in homes:
+                self.belongs(name, name in given, architecture, homes)
+                values[name] = 0
+                continue
+            if name not in given:
+                raise self.failure(f"lacks {name}")
+            kinds = (int, float) if wish.type == "float" else (int,)
+            low, high = wish.metadata["low"], wish.metadata["high"]
+            values[name] = self.figure(name, given[name], kinds, low, high)
+        return values
+
+    def belongs(self, key: str, given: bool, architecture: str, homes: tuple[str, ...]) -> None:
+        """Refuses a key that the architecture has no use for."""
+        if given:
+            raise self.failure(
+                f"says {key}, which architecture {architecture} has not;"
+                f" only {', '.join(homes)} has it",
+                "remove it",
+            )
+
+    def buffers(
+        self, title: str, architecture: str, limits: Mapping[Space, int] | None = None
+    ) -> dict[Space, int]:
+        """The bytes of every local memory; with ``limits`` (of a capacity) none need be given."""
+        table = self.tables.get(title, {})
+        sizes: dict[Space, int] = {}
+        unknown = sorted(table.keys() - set(LOCAL_SPACES))
+        if unknown:
+            raise self.failure(f"has an unknown memory space: {title}.{unknown[0]}")
+        for space in LOCAL_SPACES:
+            key = f"{title}.{space}"
+            if space not in SPACES_OF_ARCHITECTURE[architecture]:
+                homes = tuple(a for a in ARCHITECTURES if space in SPACES_OF_ARCHITECTURE[a])
+                self.belongs(key, space in table, architecture, homes)
+            elif space in table:
+                unit = SPACE_ALIGNMENT[space]
+                size = self.figure(key, table[space], (int,), unit, BUFFER_BYTES)
+                if size % unit:
+                    raise self.failure(f"says {key} = {size}; it must be a multiple of {unit}")
+                if limits is not None and size > limits[space]:
+                    limit = f"the capacity {limits[space]}"
+                    raise self.failure(f"says {key} = {size}, above {limit}")
+                sizes[space] = int(size)
+            elif limits is None:
+                raise self.failure(f"lacks {key}")
+        return sizes
+
+    def figure(
+        self, name: str, entry: Any, kinds: tuple[type, ...], low: int, high: int
+    ) -> int | float:
+        if not isinstance(entry, dict) or set(entry) != {"value", "source"}:
+            raise self.failure(f'must say {name} = {{ value = …, source = "…" }}')
+        value, source = entry["value"], entry["source"]
+        if not isinstance(source, str) or not source:
+            raise self.failure(f"gives no source for {name}")
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            kind = "a number" if float in kinds else "an integer"
+            raise self.failure(f"says {name} = {value!r}; it must be {kind}")
+        if not low <= value <= high:
+            raise self.failure(f"says {name} = {value}; it must lie in {low}..{high}")
+        self.sources[name] = source
+        return value
+
+    def check_together(self, soc: Soc) -> None:
+        """Rules between figures."""
+        if soc.reserved_event_ids >= soc.event_ids:
+            raise self.failure(
+                f"says reserved_event_ids = {soc.reserved_event_ids} of event_ids ="
+                f" {soc.event_ids}; at least one must be left to programs"
+            )
+        pairs = (("cube_cores", "vector_cores"), ("gm_port_cube", "gm_port_vector"))
+        for first, second in pairs if soc.is_coupled else ():
+            one, other = getattr(soc, first), getattr(soc, second)
+            if one != other:
+                raise self.failure(
+                    f"says {first} = {one} and {second} = {other}; a core of architecture"
+                    f" {soc.architecture} is both, so they must be equal"
+                )
+        held = max(soc.cube_cores, soc.vector_cores) * sum(soc.capacity.values())
+        if held > ALL_BUFFERS_BYTES:
+            raise self.failure(
+                f"describes cores with {held} bytes of local memory in all;"
+                f" the emulator holds at most {ALL_BUFFERS_BYTES}"
+            )
