@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pypto.passes.tensor.units import core_for
 from pypto.target.soc import Soc
 
 # The narrowest tile beside a walk down rows, in elements: a 32-byte block of f16.
@@ -34,5 +35,6 @@ class Walk:
 
 def cycles_lost(walk: Walk, work: int, soc: Soc) -> int:
     """Cycles beyond ``work`` / cores, where ``work`` is what one core needs for all tasks."""
-    turns = -(-walk.tasks // soc.vector_cores)
-    return work * turns // max(1, walk.tasks) - work // soc.vector_cores
+    cores = soc.cores(core_for(soc, multiplies=False))
+    turns = -(-walk.tasks // cores)
+    return work * turns // max(1, walk.tasks) - work // cores

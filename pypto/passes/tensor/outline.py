@@ -25,10 +25,13 @@ from pypto.passes.tensor.units import (
     CUBE,
     GROUP,
     becomes_kernel,
+    core_for,
     group_of,
     main_function,
     main_graph,
 )
+from pypto.passes.tik.kernels import soc_of
+from pypto.target.soc import Soc
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Outline(Pass):
         own_creators(main)
         graph = main_graph(main)
         unit_of = _units(graph.ops)
-        outliner = Outliner(module, main)
+        outliner = Outliner(module, main, soc_of(module))
         for unit in ordered_units(unit_of, graph.sources):
             ops = [op for op, its in zip(graph.ops, unit_of, strict=True) if its == unit]
             outliner.take(ops)
@@ -104,11 +107,12 @@ class Unit:
 class Outliner:
     """Moves the operations of @main, unit by unit, behind each other or into kernels."""
 
-    def __init__(self, module: ModuleOp, main: FuncOp) -> None:
+    def __init__(self, module: ModuleOp, main: FuncOp, soc: Soc) -> None:
         end = main.body.block.last_op
         if end is None:
             raise CompileError("INVALID_IR", "@main does not return", location=source_of(main))
         self.module = module
+        self.soc = soc
         self.end = end
         self.names = KernelNames()
         self.kernels: dict[Hashable, FuncOp] = {}
@@ -164,7 +168,7 @@ class Outliner:
         types = ([value.type for value in unit.inputs], [value.type for value in unit.results])
         kernel = FuncOp(name, types, Region(block))
         kernel.location = location
-        core = "cube" if any(op.row.name in CUBE for op in unit.ops) else "vector"
-        kernel.attributes[KERNEL] = StringAttr(core)
+        core = core_for(self.soc, multiplies=any(op.row.name in CUBE for op in unit.ops))
+        kernel.attributes[KERNEL] = StringAttr(core.value)
         Rewriter.insert_op(kernel, InsertPoint.at_end(self.module.body.block))
         return kernel

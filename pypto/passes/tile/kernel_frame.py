@@ -22,6 +22,7 @@ from pypto.dialects import tik, tile
 from pypto.dialects.emitter import Emitter, Index
 from pypto.dialects.types import type_of
 from pypto.ops.types import DYNAMIC, TensorType
+from pypto.passes.tik.kernels import core_of
 from pypto.target.soc import Soc
 
 
@@ -153,9 +154,7 @@ class Frame:
 
     def core_count(self) -> int:
         """Cores of the kind the kernel runs on."""
-        kind = self.source.attributes[tile.KERNEL]
-        assert isinstance(kind, StringAttr)
-        return self.soc.cube_cores if kind.data == "cube" else self.soc.vector_cores
+        return self.soc.cores(core_of(self.source))
 
     def unravel(self, task: Index, extents: Sequence[Index]) -> list[Index]:
         """The multi-index of a number, last axis fastest."""
