@@ -17,13 +17,17 @@ from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect, 
 from xdsl.utils.exceptions import VerifyException
 
 from pypto.dialects.tile_base import I64, ONE, RootOp, TileOp, verify_slots
-from pypto.dialects.tile_types import CUBE_DTYPES, GlobalType, TileType, tile_type
+from pypto.dialects.tile_types import CUBE_DTYPES, GlobalType, TileType, moves, tile_type
 from pypto.target.memory import Space
 
 
 @irdl_op_definition
 class LoadOp(RootOp):
-    """result[r, c] = source[offset + r * row_stride + c]; L1 tiles get the NZ layout."""
+    """result[r, c] = source[offset + r * row_stride + c]; L1 tiles get the NZ layout.
+
+    Offset and stride count elements of the tile: ``i1`` may be moved as ``ui8``, ``i64`` as pairs
+    of ``i32``.
+    """
 
     name = "tile.load"
 
@@ -61,7 +65,7 @@ class LoadOp(RootOp):
         self.verify_valid()
         verify_slots(self.slots)
         source, tile = self.source.type, self.tile
-        if isinstance(source, GlobalType) and source.element != tile.element:
+        if isinstance(source, GlobalType) and not moves(source, tile):
             raise VerifyException(f"a load keeps the element type: {source} is not {tile}")
         if tile.space not in (Space.UB, Space.L1):
             raise VerifyException(f"tile.load fills ub or l1, not {tile.space}")
@@ -110,7 +114,7 @@ class StoreOp(IRDLOperation):
         if tile.space is Space.L0C:
             if target.dtype.name not in CUBE_DTYPES:
                 raise VerifyException(f"l0c is stored as {', '.join(CUBE_DTYPES)}, not as {target}")
-        elif target.element != tile.element:
+        elif not moves(target, tile):
             raise VerifyException(f"a store keeps the element type: {tile} is not {target}")
         if self.relu is not None and tile.space is not Space.L0C:
             raise VerifyException("relu on the way out is done from l0c only")

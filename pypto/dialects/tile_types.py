@@ -25,6 +25,8 @@ from pypto.target.dtypes import DType
 from pypto.target.memory import Space
 
 TILE_SPACES = (Space.UB, Space.L1, Space.L0A, Space.L0B, Space.L0C)
+# Elements that transfers may move as others: their bytes, or halves of them.
+MOVED_AS = {"i1": "u8", "i64": "i32"}
 # Element types a matrix unit takes; its results are f32.
 CUBE_DTYPES = ("f16", "bf16", "f32")
 
@@ -137,6 +139,11 @@ class GlobalType(ParametrizedAttribute, TypeAttribute):
             if not is_element_type(element):
                 parser.raise_error(f"{element} is no element type", start, parser.pos)
         return [element]
+
+
+def moves(memory: GlobalType, tile: TileType) -> bool:
+    """Whether transfers between tensors and tiles of these element types keep all bytes."""
+    return tile.element == memory.element or MOVED_AS.get(memory.dtype.name) == tile.dtype.name
 
 
 class ReduceKind(StrEnum):
