@@ -33,7 +33,7 @@ from pypto.passes.base import Pass
 from pypto.passes.tik import lowering_matrix as matrix
 from pypto.passes.tik import lowering_spread as spread
 from pypto.passes.tik import lowering_transfer as transfer
-from pypto.passes.tik.kernels import kernels_at, mark_stage
+from pypto.passes.tik.kernels import kernels_at, mark_stage, soc_of
 from pypto.passes.tik.lowering_elementwise import BINARY, ELEMENTWISE, Call
 from pypto.passes.tik.lowering_facts import (
     InPlace,
@@ -50,6 +50,7 @@ from pypto.target.dtypes import I1
 from pypto.target.instructions import BY_MNEMONIC
 from pypto.target.layouts import EDGE
 from pypto.target.memory import Space
+from pypto.target.soc import Soc
 
 # More stores than these in a block come at its end, together.
 MOST_STORES_AT_ONCE = 3
@@ -66,7 +67,7 @@ class LowerToTik(Pass):
 
     def apply(self, context: Context, module: ModuleOp) -> None:
         for kernel in list(kernels_at(module, None)):
-            lowered = _KernelLowering(kernel).lower()
+            lowered = _KernelLowering(kernel, soc_of(module)).lower()
             block = kernel.parent_block()
             if block is not None:
                 block.insert_op_before(lowered, kernel)
@@ -77,7 +78,7 @@ class LowerToTik(Pass):
 class _KernelLowering:
     """One kernel function."""
 
-    def __init__(self, kernel: func.FuncOp) -> None:
+    def __init__(self, kernel: func.FuncOp, machine: Soc) -> None:
         self.kernel = kernel
         self.parts = [Block(), Block(), Block()]
         allocations, prologue, body = map(Emitter.at_end, self.parts)
@@ -90,6 +91,7 @@ class _KernelLowering:
             kernel.sym_name.data,
             _number(kernel, tile.GRANULE, 1),
             _slots(kernel),
+            machine,
         )
         self.emit = body
         self.values: dict[SSAValue, Index] = {}

@@ -19,7 +19,9 @@ from pypto.errors import CompileError
 from pypto.passes.tik.sync_units import DISJOINT
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I1, U16, U32, DType
+from pypto.target.instructions import exists
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES, Space
+from pypto.target.soc import Soc
 
 MAX_REPEATS = 255
 COUNT_MODE = 1
@@ -87,12 +89,17 @@ class Lowering:
     name: str
     granule: int
     slots: int
+    machine: Soc
     loops: list[tuple[Block, dict[int, SSAValue]]] = field(default_factory=list)
     layouts: list[dict[tuple[Index, Index, bool], tuple[Index, Index]]] = field(
         default_factory=lambda: [{}]
     )
     constants: dict[tuple[DType, int | float | str], SSAValue] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
+
+    def has(self, mnemonic: str) -> bool:
+        """Whether the machine has an instruction or a state operation."""
+        return exists(mnemonic, self.machine.architecture)
 
     # Buffers.
 
