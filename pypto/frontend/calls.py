@@ -7,9 +7,9 @@ import difflib
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,22 +19,32 @@ from pypto.frontend.source import FunctionSource, function_source
 from pypto.frontend.values import contains_data, describe, is_array, is_data, is_tensor
 from pypto.ops import OPERATORS
 from pypto.ops.core import Operator
+from pypto.ops.value import Tensor
 from pypto.target.dtypes import DType
-
-if TYPE_CHECKING:
-    from pypto.dialects.builder import Builder
 
 MAX_CALL_DEPTH = 32
 # Methods that change their object; only lists made inside the kernel may be changed.
 MUTATORS = ("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update")
 
 
+class Door(Protocol):
+    """Where operators go: the Builder that makes IR of them, or an evaluator that computes."""
+
+    def at(self, location: SourceLocation | None) -> AbstractContextManager[None]:
+        """Operators called inside belong to ``location``; errors get it."""
+        ...
+
+    def lift(self, value: Any) -> Tensor:
+        """An array as a tensor that operators go here with."""
+        ...
+
+
 class Calls:
-    """One activation of a function: its source, its names, and the Builder it makes IR with."""
+    """One activation of a function: its source, its names, and the door its operators take."""
 
     def __init__(
         self,
-        builder: Builder,
+        builder: Door,
         source: FunctionSource,
         scope: Scope,
         callers: tuple[Callable[..., Any], ...] = (),

@@ -15,11 +15,10 @@ from pypto.dialects.builder import Builder
 from pypto.dialects.constants import ConstantStore
 from pypto.dialects.locations import to_ir
 from pypto.dialects.types import ir_type
-from pypto.errors import CompileError
+from pypto.frontend.results import returned
 from pypto.frontend.scope import Scope
 from pypto.frontend.source import FunctionSource, function_source
 from pypto.frontend.statements import Statements
-from pypto.frontend.values import describe, is_data
 from pypto.ops.types import TensorType
 
 
@@ -54,30 +53,6 @@ def build_module(
     main.location = to_ir(source.definition())
     module = ModuleOp([main], {"pypto.name": StringAttr(name)})
     return module, constants
-
-
-def returned(statements: Statements, source: FunctionSource) -> list[Any]:
-    """The tensors a function returns: one, or a tuple of them."""
-    value = statements.run()
-    values = list(value) if isinstance(value, tuple | list) else [value]
-    with statements.builder.at(source.definition()):
-        lifted = [statements.lift(item) if is_data(item) else item for item in values]
-    for item in lifted:
-        if not is_data(item):
-            raise CompileError(
-                "BAD_RETURN",
-                f"'{source.name}' returns {describe(item)}, not a tensor",
-                location=source.definition(),
-                fix="return a tensor or a tuple of tensors; pypto.full makes one of a number",
-            )
-    if not lifted:
-        raise CompileError(
-            "BAD_RETURN",
-            f"'{source.name}' returns an empty tuple",
-            location=source.definition(),
-            fix="return at least one tensor",
-        )
-    return lifted
 
 
 def parameter_location(source: FunctionSource, parameter: str) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pypto.dialects.interpret import derive_bounds
 from pypto.errors import CompileError
-from pypto.frontend import build_module
+from pypto.frontend.module import build_module
 from pypto.ops.intervals import Interval
 from pypto.runtime.profile import Accuracy
 

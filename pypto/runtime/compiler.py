@@ -15,7 +15,7 @@ from pypto.dialects.context import make_context, print_module
 from pypto.dialects.host import SOC
 from pypto.dialects.locations import source_of
 from pypto.dialects.types import abstract_type
-from pypto.frontend import build_module
+from pypto.frontend.module import build_module
 from pypto.passes.driver import Step, run_pipeline
 from pypto.passes.pipelines import PIPELINES
 from pypto.runtime.compilation import Compilation

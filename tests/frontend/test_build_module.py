@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pypto.dialects.pypto import TensorOperation
-from pypto.frontend import build_module
+from pypto.frontend.module import build_module
 from pypto.ops import OPERATORS
 from pypto.ops.types import TensorType
 from pypto.target.dtypes import F16, F32

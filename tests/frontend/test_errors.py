@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pypto.errors import CompileError
-from pypto.frontend import build_module
+from pypto.frontend.module import build_module
 from pypto.ops import OPERATORS
 from pypto.ops.types import TensorType
 from pypto.target.dtypes import F32
