@@ -132,6 +132,21 @@ def saturate_float(values: np.ndarray, dtype: DType) -> np.ndarray:
     return nearest(np.where(np.isnan(values), 0.0, np.clip(values, -largest, largest)), dtype)
 
 
+@np.errstate(all="ignore")
+def accumulate_products(total: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """total + a @ b in f32, one k after the other: the product is rounded, then the sum."""
+    total, product = total.copy(), np.empty_like(total)
+    for k in range(a.shape[1]):
+        np.multiply(a[:, k : k + 1], b[k], out=product)
+        total += product
+    return total
+
+
+def relu(values: np.ndarray) -> np.ndarray:
+    """Zeros in place of negative numbers; NaN stays."""
+    return np.where((values > 0) | (values != values), values, values.dtype.type(0))
+
+
 def largest_number(dtype: DType) -> float:
     """The largest finite number of a float type."""
     if dtype == BF16:

@@ -33,10 +33,7 @@ def mad(memory: Memories, f: Any, row: Instruction) -> None:
     c = f.c + layouts.l0c(i, j, f.m) * F32.bytes
     accumulator = memory[Space.L0C]
     total = np.zeros((f.m, f.n), np.float32) if f.c_init else read(accumulator, c, F32)
-    with np.errstate(all="ignore"):
-        for k in range(f.k):
-            total = total + a[:, k : k + 1] * b[k]
-    write(accumulator, c, total, F32)
+    write(accumulator, c, numerics.accumulate_products(total, a, b), F32)
 
 
 def fixpipe(memory: Memories, f: Any, row: Instruction) -> None:
@@ -47,7 +44,7 @@ def fixpipe(memory: Memories, f: Any, row: Instruction) -> None:
     source = f.src + j // layouts.EDGE * f.src_stride * unit + i * unit + j % layouts.EDGE * 4
     values = read(memory[Space.L0C], source, F32)
     if f.relu:
-        values = np.where((values > 0) | (values != values), values, np.float32(0))
+        values = numerics.relu(values)
     data = numerics.saturate_float(values, row.dtype)
     for start, line in lines(f, row, data):
         store(memory[Space.GM], start, np.ascontiguousarray(line).view(np.uint8), f.atomic)
