@@ -18,15 +18,19 @@ from pypto.passes.base import Pass
 from pypto.passes.tensor.element_types import NATIVE, is_native
 from pypto.passes.tensor.legal_casts import cast, legal_cast
 from pypto.passes.tensor.legal_reductions import legal_reduce
+from pypto.passes.tensor.machine_limits import refuse_what_is_lacking
 from pypto.passes.tensor.rewriting import Pattern, apply_patterns
+from pypto.passes.tik.kernels import soc_of
 from pypto.target.dtypes import BF16, F32, I1, I32
+from pypto.target.instructions import exists
 
 
 @dataclass(frozen=True)
 class Legalize(Pass):
     """Element types without arithmetic are widened, reductions and products take their one form.
 
-    Two-byte results are still rounded after each operator, as its definition says.
+    Two-byte results are still rounded after each operator, as its definition says. What the
+    machine does not know at all is refused.
     """
 
     name = "legalize"
@@ -39,7 +43,11 @@ class Legalize(Pass):
     )
 
     def apply(self, context: Context, module: ModuleOp) -> None:
+        machine = soc_of(module)
+        refuse_what_is_lacking(module, machine)
         apply_patterns(module, PATTERNS)
+        if not exists(f"vcmpv_eq.{I32}", machine.architecture):
+            apply_patterns(module, {"eq": (integer_equality,)})
 
 
 def empty_result(op: TensorOperation, builder: Builder) -> SSAValue | None:
@@ -86,6 +94,14 @@ def integer_order(op: TensorOperation, builder: Builder) -> SSAValue | None:
     if op.row.name == "le":
         return builder.apply(ROWS["eq"], [lower, x], {})
     return builder.apply(ROWS["not"], [builder.apply(ROWS["eq"], [lower, y], {})], {})
+
+
+def integer_equality(op: TensorOperation, builder: Builder) -> SSAValue | None:
+    """x = y where x - y, which wraps, is 0; no other integer converts to 0."""
+    if type_of(op.operands[0]).dtype != I32:
+        return None
+    difference = builder.apply(ROWS["sub"], list(op.arguments()), {})
+    return builder.apply(ROWS["eq"], [cast(builder, difference, F32), 0.0], {})
 
 
 def exclusive_or(op: TensorOperation, builder: Builder) -> SSAValue | None:
