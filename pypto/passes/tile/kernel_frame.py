@@ -52,7 +52,10 @@ def position_source(types: Sequence[TensorType], position: int) -> tuple[int, in
 
 @dataclass
 class Frame:
-    """A kernel being lowered: the tensor function and the tile function that replaces it."""
+    """A kernel being lowered: the tensor function and the tile function that replaces it.
+
+    ``is_serial``: its tasks touch each other's bytes, so one core does them in order.
+    """
 
     source: FuncOp
     function: FuncOp
@@ -63,6 +66,7 @@ class Frame:
     outputs: tuple[SSAValue, ...]
     extents: dict[int, SSAValue]
     grid: int = 1
+    is_serial: bool = False
 
     @classmethod
     def open(cls, source: FuncOp, soc: Soc, slots: int) -> Frame:
@@ -153,8 +157,8 @@ class Frame:
             yield self.unravel(emit.add(start, loop.index), extents)
 
     def core_count(self) -> int:
-        """Cores of the kind the kernel runs on."""
-        return self.soc.cores(core_of(self.source))
+        """Cores of the kind the kernel runs on, that may share out its tasks."""
+        return 1 if self.is_serial else self.soc.cores(core_of(self.source))
 
     def unravel(self, task: Index, extents: Sequence[Index]) -> list[Index]:
         """The multi-index of a number, last axis fastest."""
@@ -170,7 +174,8 @@ class Frame:
     def close(self, schedule: Mapping[str, int | str]) -> None:
         """End the function and put it in the place of the tensor function."""
         self.emitter.op(ReturnOp)
-        choices = {**schedule, "grid": self.grid}
+        order = {"order": "serial"} if self.is_serial else {}
+        choices = {**schedule, "grid": self.grid, **order}
         attributes = {name: choice_attribute(value) for name, value in choices.items()}
         self.function.attributes[tile.SCHEDULE] = DictionaryAttr(attributes)
         parent = self.source.parent_block()
