@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from pypto.dialects.interpret import derive_bounds
 from pypto.errors import CompileError
-from pypto.frontend.module import build_module
 from pypto.ops.intervals import Interval
+from pypto.runtime.meaning import derive_bounds
 from pypto.runtime.profile import Accuracy
 
 
@@ -29,8 +28,7 @@ def compare(
 
     ``types`` are the types of the call with all extents known.
     """
-    module, constants = build_module(function, types, name=function.__name__)
-    intervals = derive_bounds(module, inputs, constants)
+    intervals = derive_bounds(function, types, inputs)
     if expected is None:
         expected = [interval.value for interval in intervals]
     check_shapes(results, expected)
