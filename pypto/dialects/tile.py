@@ -23,7 +23,14 @@ from pypto.dialects.tile_types import (
     is_tile,
     tile_type,
 )
-from pypto.dialects.tile_vector import BroadcastOp, FullOp, GatherOp, IotaOp, ReduceOp
+from pypto.dialects.tile_vector import (
+    BroadcastOp,
+    FullOp,
+    GatherOp,
+    IotaOp,
+    ReduceOp,
+    TransposeOp,
+)
 
 # Attributes of a kernel function.
 KERNEL = "pypto.kernel"  # a kind of core: "vector", "cube", or "aicore" where one does both
@@ -33,14 +40,15 @@ GRANULE = "tile.granule"  # rows of a tile in UB lie round_up(valid columns, gra
 
 def valid_shape(value: SSAValue) -> tuple[int | SSAValue, int | SSAValue]:
     """Valid rows and columns of a tile: those of the operation that roots it; constants as ints."""
-    reduced: set[int] = set()
+    reduced: set[int] = set()  # axes of the value looked at, which may be turned
+    turned = False
     while True:
         owner = value.owner
         match owner:
             case RootOp():
                 rows = 1 if 0 in reduced else folded(owner.valid_rows)
                 columns = 1 if 1 in reduced else folded(owner.valid_columns)
-                return rows, columns
+                return (columns, rows) if turned else (rows, columns)
             case ApplyOp():
                 value = owner.arguments[0]
             case GatherOp():
@@ -51,6 +59,9 @@ def valid_shape(value: SSAValue) -> tuple[int | SSAValue, int | SSAValue]:
                 value = owner.source
             case ReduceOp():
                 reduced.add(owner.axis.value.data)
+                value = owner.source
+            case TransposeOp():
+                reduced, turned = {1 - axis for axis in reduced}, not turned
                 value = owner.source
             case scf.ForOp() if isinstance(value, OpResult):
                 value = owner.iter_args[value.index]
@@ -76,6 +87,7 @@ TILE_OPERATIONS: tuple[type[Operation], ...] = (
     BroadcastOp,
     ReduceOp,
     GatherOp,
+    TransposeOp,
     ExtractOp,
     AccumulatorOp,
     MmaOp,
@@ -107,6 +119,7 @@ __all__ = [
     "Tile",
     "TileOp",
     "TileType",
+    "TransposeOp",
     "is_tile",
     "tile_type",
     "valid_shape",

@@ -76,6 +76,8 @@ class StoreOp(IRDLOperation):
     """target[offset + r * row_stride + c] = tile[r, c] for the valid part of the tile.
 
     From L0C the values are rounded to the element type of the target, after ``relu`` if present.
+    A machine that copies whole 32-byte blocks may write up to 31 bytes behind a row; with
+    ``merge`` what lies there is written back as it was read, with ``exact`` it is not touched.
     """
 
     name = "tile.store"
@@ -85,10 +87,12 @@ class StoreOp(IRDLOperation):
     offset = operand_def(IndexType)
     row_stride = operand_def(IndexType)
     relu = opt_prop_def(UnitAttr)
+    merge = opt_prop_def(UnitAttr)
+    exact = opt_prop_def(UnitAttr)
 
     assembly_format = (
-        "$source `,` $target `[` $offset `]` `stride` $row_stride (`relu` $relu^)? attr-dict "
-        "`:` type($source) `,` type($target)"
+        "$source `,` $target `[` $offset `]` `stride` $row_stride (`relu` $relu^)? "
+        "(`merge` $merge^)? (`exact` $exact^)? attr-dict `:` type($source) `,` type($target)"
     )
     traits = traits_def(MemoryWriteEffect())
 
@@ -99,10 +103,14 @@ class StoreOp(IRDLOperation):
         offset: SSAValue,
         row_stride: SSAValue,
         relu: bool = False,
+        *,
+        merge: bool = False,
+        exact: bool = False,
     ) -> None:
+        marks = {"relu": relu, "merge": merge, "exact": exact}
         super().__init__(
             operands=[source, target, offset, row_stride],
-            properties={"relu": UnitAttr() if relu else None},
+            properties={name: UnitAttr() if is_set else None for name, is_set in marks.items()},
         )
 
     def verify_(self) -> None:
@@ -118,6 +126,8 @@ class StoreOp(IRDLOperation):
             raise VerifyException(f"a store keeps the element type: {tile} is not {target}")
         if self.relu is not None and tile.space is not Space.L0C:
             raise VerifyException("relu on the way out is done from l0c only")
+        if self.merge is not None and self.exact is not None:
+            raise VerifyException("what lies behind a row is written back or not touched, not both")
 
 
 @irdl_op_definition

@@ -257,3 +257,32 @@ class GatherOp(TileOp):
             raise VerifyException(
                 f"a gather has the shape of its offsets: {self.tile} is not of {offsets}"
             )
+
+
+@irdl_op_definition
+class TransposeOp(TileOp):
+    """result[r, c] = source[c, r]."""
+
+    name = "tile.transpose"
+
+    source = operand_def(TileType)
+    result = result_def(TileType)
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+    traits = traits_def(Pure())
+
+    def __init__(self, source: SSAValue, result_type: TileType | None = None) -> None:
+        if result_type is None:
+            result_type = tile_type(source).with_shape(*tile_type(source).shape[::-1])
+        super().__init__(operands=[source], result_types=[result_type])
+
+    def verify_(self) -> None:
+        source = tile_type(self.source)
+        verify_same(source, self.tile, "tile.transpose")
+        rows, columns = source.shape
+        if self.tile.shape != (columns, rows):
+            raise VerifyException(f"the transpose of {source} is {columns}x{rows}, not {self.tile}")
+        if source.dtype.bytes not in (2, 4) or source.dtype.kind == "b":
+            raise VerifyException(
+                f"tile.transpose moves elements of 2 or 4 bytes, not {source.dtype}"
+            )

@@ -56,6 +56,20 @@ MISTAKES = [
     (f"tile.store %i, %g[%c0] stride %n : {I32}, {GLOBAL}", "a store keeps the element type"),
     (f"tile.store %x, %g[%c0] stride %n relu : {X}, {GLOBAL}", "is done from l0c only"),
     (
+        f"tile.store %x, %g[%c0] stride %n merge exact : {X}, {GLOBAL}",
+        "what lies behind a row is written back or not touched, not both",
+    ),
+    (f"tile.transpose %x : {X} -> {X}", f"the transpose of {X} is 16x8, not {X}"),
+    (
+        f"tile.transpose %x : {X} -> !tile.tile<16x8xi32, ub>",
+        "tile.transpose keeps the element type",
+    ),
+    (
+        "%z = tile.full 0 valid(%c8, %c8) : !tile.tile<8x8xi8, ub>\n  tile.transpose %z : "
+        "!tile.tile<8x8xi8, ub> -> !tile.tile<8x8xi8, ub>",
+        "tile.transpose moves elements of 2 or 4 bytes, not i8",
+    ),
+    (
         f"tile.apply add %x, %row : {X}, {ROW} -> {X}",
         "operands of tile.apply add have one shape: !tile.tile<1x16xf16, ub> is not "
         "!tile.tile<8x16xf16, ub>; use tile.broadcast",
@@ -166,6 +180,8 @@ def test_the_valid_part_follows_from_the_root() -> None:
     text = KERNEL.format(
         operation=f"""%sum = tile.apply add %x, 1.0 : {X} -> {X}
   %column = tile.reduce max %sum axis 1 : {X} -> !tile.tile<8x1xf16, ub>
+  %turned = tile.transpose %sum : {X} -> !tile.tile<16x8xf16, ub>
+  %flat = tile.reduce max %turned axis 0 : !tile.tile<16x8xf16, ub> -> !tile.tile<1x8xf16, ub>
   %z = scf.for %j = %c0 to %n step %c1 iter_args(%t = %acc) -> ({C}) {{
     %m = tile.mma %t, %a, %b init %c1 : {C}, {A}, {B} -> {C}
     scf.yield %m : {C}
@@ -183,6 +199,8 @@ def test_the_valid_part_follows_from_the_root() -> None:
     assert found["sum"] == (8, n)
     assert found["column"] == (8, 1)
     assert found["row"] == (1, n)
+    assert found["turned"] == (n, 8)
+    assert found["flat"] == (1, 8)
     assert found["m"] == found["z"] == (8, 8)
 
 

@@ -23,6 +23,8 @@ from pypto.dialects.emitter import Emitter, Index
 from pypto.dialects.types import type_of
 from pypto.ops.types import DYNAMIC, TensorType
 from pypto.passes.tik.kernels import core_of
+from pypto.passes.tile.alignment import Runs, Tail, tail_of
+from pypto.target.instructions import exists
 from pypto.target.soc import Soc
 
 
@@ -160,6 +162,31 @@ class Frame:
         """Cores of the kind the kernel runs on, that may share out its tasks."""
         return 1 if self.is_serial else self.soc.cores(core_of(self.source))
 
+    @property
+    def copies_bytes(self) -> bool:
+        """Whether the machine copies any number of bytes to global memory."""
+        return exists("copy_ubuf_to_gm_align.b16", self.soc.architecture)
+
+    def store(
+        self,
+        value: SSAValue,
+        output: SSAValue,
+        offset: Index,
+        stride: Index,
+        runs: Runs,
+        piece: int,
+    ) -> None:
+        """Store a tile whose rows hold at most ``piece`` elements of some of an output's ``runs``.
+
+        A kernel that writes back what lies behind its runs does its tasks in order.
+        """
+        tail = Tail.FREE if self.copies_bytes else tail_of(runs, piece)
+        self.is_serial = self.is_serial or tail is Tail.MERGE
+        emit = self.emitter
+        place = emit.index(offset), emit.index(stride)
+        merge, exact = tail is Tail.MERGE, tail is Tail.EXACT
+        emit.op(tile.StoreOp, value, output, *place, merge=merge, exact=exact)
+
     def unravel(self, task: Index, extents: Sequence[Index]) -> list[Index]:
         """The multi-index of a number, last axis fastest."""
         emit = self.emitter
@@ -175,7 +202,7 @@ class Frame:
         """End the function and put it in the place of the tensor function."""
         self.emitter.op(ReturnOp)
         order = {"order": "serial"} if self.is_serial else {}
-        choices = {**schedule, "grid": self.grid, **order}
+        choices = {**schedule, "grid": 1 if self.is_serial else self.grid, **order}
         attributes = {name: choice_attribute(value) for name, value in choices.items()}
         self.function.attributes[tile.SCHEDULE] = DictionaryAttr(attributes)
         parent = self.source.parent_block()

@@ -19,6 +19,9 @@ builtin.module attributes {pypto.soc = "ascend910b1"} {
     %top = tile.reduce max %rows axis 1 : !tile.tile<8x128xf16, ub> -> !tile.tile<8x1xf16, ub>
     %taken = tile.gather %x[%places] : !tile.tile<8x128xf16, ub>, !tile.tile<1x128xi32, ub> -> !tile.tile<1x128xf16, ub>
     tile.store %taken, %g[%c0] stride %n : !tile.tile<1x128xf16, ub>, !tile.global<f16>
+    %turned = tile.transpose %x {note = "kept"} : !tile.tile<8x128xf16, ub> -> !tile.tile<128x8xf16, ub>
+    tile.store %turned, %g[%c0] stride %n merge : !tile.tile<128x8xf16, ub>, !tile.global<f16>
+    tile.store %taken, %g[%c0] stride %n exact : !tile.tile<1x128xf16, ub>, !tile.global<f16>
     func.return
   }
   func.func @cube(%g: !tile.global<f16>, %n: index) attributes {pypto.kernel = "cube"} {
@@ -61,6 +64,9 @@ builtin.module attributes {pypto.soc = "ascend910b1"} {
 // CHECK-NEXT: %top = tile.reduce max %rows axis 1 : !tile.tile<8x128xf16, ub> -> !tile.tile<8x1xf16, ub>
 // CHECK-NEXT: %taken = tile.gather %x[%places] : !tile.tile<8x128xf16, ub>, !tile.tile<1x128xi32, ub> -> !tile.tile<1x128xf16, ub>
 // CHECK-NEXT: tile.store %taken, %g[%c0] stride %n : !tile.tile<1x128xf16, ub>, !tile.global<f16>
+// CHECK-NEXT: %turned = tile.transpose %x {note = "kept"} : !tile.tile<8x128xf16, ub> -> !tile.tile<128x8xf16, ub>
+// CHECK-NEXT: tile.store %turned, %g[%c0] stride %n merge : !tile.tile<128x8xf16, ub>, !tile.global<f16>
+// CHECK-NEXT: tile.store %taken, %g[%c0] stride %n exact : !tile.tile<1x128xf16, ub>, !tile.global<f16>
 // CHECK: tile.accumulator valid(%c16, %c16) slots 2 : !tile.tile<32x32xf32, l0c>
 // CHECK: tile.extract %l1[%c0, %c16] valid(%c16, %c16) : !tile.tile<32x32xf16, l1> -> !tile.tile<32x16xf16, l0a>
 // CHECK-NEXT: tile.extract %l1[%c0, %c16] valid(%c16, %c16) transpose slots 2 : !tile.tile<32x32xf16, l1> -> !tile.tile<16x32xf16, l0b>
