@@ -164,6 +164,38 @@ def opt(
 
 
 @app.command()
+def bisect(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE.py[:KERNEL]|FILE.mlir", show_default=False)
+    ],
+    soc: Annotated[
+        str | None,
+        typer.Option(
+            "--soc",
+            metavar="NAME|FILE.toml",
+            help=f"The machine; default: that of the module, else {DEFAULT_SOC}.",
+        ),
+    ] = None,
+    opt_level: OptLevel = 2,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="REPRO.mlir",
+            help="Where to write the small program; default: KERNEL_reproducer.mlir.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Find the first pass that breaks a kernel, and shrink the kernel to what it still breaks."""
+    from pypto.cli.bisect import bisect_command
+
+    ok = bisect_command(target, soc=soc, opt_level=opt_level, output=output, as_json=json)
+    raise typer.Exit(0 if ok else 1)
+
+
+@app.command()
 def emulate(
     file: Annotated[Path, typer.Argument(metavar="FILE.dvbin|FILE.dvasm")],
     inputs: Annotated[
