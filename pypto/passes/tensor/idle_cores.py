@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pypto.passes.tensor.units import core_for
+from pypto.passes.core_kinds import cores_for
 from pypto.target.soc import Soc
 
 # The narrowest tile beside a walk down rows, in elements: a 32-byte block of f16.
@@ -35,6 +35,6 @@ class Walk:
 
 def cycles_lost(walk: Walk, work: int, soc: Soc) -> int:
     """Cycles beyond ``work`` / cores, where ``work`` is what one core needs for all tasks."""
-    cores = soc.cores(core_for(soc, multiplies=False))
+    cores = cores_for(soc, multiplies=False)
     turns = -(-walk.tasks // cores)
     return work * turns // max(1, walk.tasks) - work // cores

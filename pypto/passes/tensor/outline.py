@@ -17,6 +17,7 @@ from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.tile import KERNEL
 from pypto.errors import CompileError
 from pypto.passes.base import Pass
+from pypto.passes.core_kinds import core_for
 from pypto.passes.tensor.fresh_results import own_results
 from pypto.passes.tensor.grouping import ordered_units
 from pypto.passes.tensor.kernel_names import KernelNames, plain_location
@@ -25,7 +26,6 @@ from pypto.passes.tensor.units import (
     CUBE,
     GROUP,
     becomes_kernel,
-    core_for,
     group_of,
     main_function,
     main_graph,

@@ -16,9 +16,10 @@ from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.ops import ROWS
 from pypto.passes.base import Pass
+from pypto.passes.core_kinds import cores_for
 from pypto.passes.tensor.idle_cores import Walk, cycles_lost
 from pypto.passes.tensor.rewriting import apply_patterns
-from pypto.passes.tensor.units import core_for, is_fusible
+from pypto.passes.tensor.units import is_fusible
 from pypto.passes.tik.kernels import soc_of
 from pypto.target.soc import Soc
 
@@ -67,7 +68,7 @@ def _parts(walk: Walk, size: int, soc: Soc) -> int | None:
     launch = soc.launch_us * soc.clock_mhz
     if lost < launch:
         return None
-    cores = soc.cores(core_for(soc, multiplies=False))
+    cores = cores_for(soc, multiplies=False)
     wanted = -(-cores // max(1, walk.tasks))
     limit = min(4 * wanted, walk.length)
     choices = {

@@ -21,8 +21,6 @@ from pypto.passes.tensor.iteration_space import (
     Shape,
     iteration_space,
 )
-from pypto.target.memory import CoreKind
-from pypto.target.soc import Soc
 
 GROUP = "pypto.group"
 VIEWS = ("reshape",)
@@ -50,13 +48,6 @@ def becomes_kernel(op: Operation) -> bool:
     if not isinstance(op, TensorOperation) or op.row.name in VIEWS:
         return False
     return not all(0 in type_of(result).shape for result in op.results)
-
-
-def core_for(soc: Soc, *, multiplies: bool) -> CoreKind:
-    """What runs kernels that multiply matrices, or else work on vectors, on a machine."""
-    if soc.is_coupled:
-        return CoreKind.AICORE
-    return CoreKind.CUBE if multiplies else CoreKind.VECTOR
 
 
 def is_fusible(op: object) -> TypeGuard[TensorOperation]:
