@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Protocol
 
@@ -41,14 +42,33 @@ def build_executable(module: ModuleOp, resources: Resources) -> Executable:
 
     A module without ``@main`` gives its programs and no launches.
     """
-    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-    kernels = [function for function in functions if KERNEL in function.attributes]
-    main = next((f for f in functions if f.sym_name.data == host.MAIN), None)
-    dtypes = {} if main is None else _parameter_dtypes(main)
-    programs = [build_program(kernel, dtypes.get(kernel.sym_name.data, ())) for kernel in kernels]
-    executable = _Host(soc_name(module), programs, resources).build(main)
+    programs = [build_program(kernel, dtypes) for kernel, dtypes in kernels_of(module)]
+    executable = build_host(module, soc_name(module), programs, resources)
     executable.validate()
     return executable
+
+
+def build_host(
+    module: ModuleOp, soc: str, programs: list[Program], resources: Resources
+) -> Executable:
+    """The buffers and launches of ``@main`` around one program per kernel, by their names."""
+    return _Host(soc, programs, resources).build(_main_of(module))
+
+
+def kernels_of(module: ModuleOp) -> list[tuple[FuncOp, Sequence[DType | None]]]:
+    """The kernels of a module with the element types of the buffers they are launched with."""
+    main = _main_of(module)
+    dtypes = {} if main is None else _parameter_dtypes(main)
+    return [
+        (op, dtypes.get(op.sym_name.data, ()))
+        for op in module.ops
+        if isinstance(op, FuncOp) and KERNEL in op.attributes
+    ]
+
+
+def _main_of(module: ModuleOp) -> FuncOp | None:
+    functions = (op for op in module.ops if isinstance(op, FuncOp))
+    return next((f for f in functions if f.sym_name.data == host.MAIN), None)
 
 
 def soc_name(module: ModuleOp) -> str:

@@ -12,7 +12,9 @@ from pypto.emulator.launch import LaunchLog, Options, Progress, run_launch
 from pypto.emulator.placement import Placement, launch_arguments, place
 from pypto.emulator.profile import LaunchProfile, Profile
 from pypto.errors import DeviceError
-from pypto.target.executable import BufferArgument, Executable, Role
+from pypto.target.executable import BufferArgument, Executable, Launch, Role
+from pypto.target.program import Program
+from pypto.target.soc import Soc
 from pypto.target.soc import soc as load_soc
 
 CYCLE_LIMIT = 10**11
@@ -45,30 +47,67 @@ def run(
     results. ``cycle_limit`` bounds each launch; ``progress(name, cycle, instructions)`` is called
     every few hundred milliseconds.
     """
-    soc = load_soc(executable.soc)
-    arrays = [np.asarray(value) for value in inputs]
-    shapes = _checked_shapes(executable, arrays)
-    placement = place(executable, shapes, soc)
-    device = Device.of_size(soc, placement.total, functional=not timing_only)
-    if not timing_only:
-        _fill(executable, placement, arrays, device.memory)
+    loaded = Loaded.of(executable, inputs, functional=not timing_only)
     options = Options(not timing_only, record, cycle_limit, progress)
     launches: list[LaunchProfile] = []
     logs: list[LaunchLog] = []
     for step in executable.steps:
-        touched = [a.buffer for a in step.arguments if isinstance(a, BufferArgument)]
-        profile, log = run_launch(
-            device,
-            executable.programs[step.program],
-            step.grid,
-            launch_arguments(step, placement, shapes),
-            placement.spans(touched),
-            options,
-        )
+        profile, log = loaded.launch(step, executable.programs[step.program], options)
         launches.append(profile)
         logs.append(log)
-    results = () if timing_only else _results(executable, placement, shapes, device.memory)
-    return RunResult(results, Profile(soc, tuple(launches)), tuple(logs) if record else ())
+    profile = Profile(loaded.device.soc, tuple(launches))
+    return RunResult(
+        () if timing_only else loaded.results(), profile, tuple(logs) if record else ()
+    )
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An Executable in the memory of a device: its buffers lie there, filled or poisoned."""
+
+    executable: Executable
+    shapes: list[tuple[int, ...]]
+    placement: Placement
+    device: Device
+
+    @classmethod
+    def of(
+        cls,
+        executable: Executable,
+        inputs: Sequence[np.ndarray],
+        *,
+        functional: bool = True,
+        machine: Soc | None = None,
+    ) -> Loaded:
+        """Inputs and constants in fresh memory; ``machine`` stands for the executable's SoC."""
+        soc = machine or load_soc(executable.soc)
+        arrays = [np.asarray(value) for value in inputs]
+        shapes = _checked_shapes(executable, arrays)
+        placement = place(executable, shapes, soc)
+        device = Device.of_size(soc, placement.total, functional=functional)
+        if functional:
+            _fill(executable, placement, arrays, device.memory)
+        return cls(executable, shapes, placement, device)
+
+    def launch(
+        self, step: Launch, program: Program, options: Options
+    ) -> tuple[LaunchProfile, LaunchLog]:
+        """Run one step."""
+        touched = [a.buffer for a in step.arguments if isinstance(a, BufferArgument)]
+        arguments = launch_arguments(step, self.placement, self.shapes)
+        spans = self.placement.spans(touched)
+        return run_launch(self.device, program, step.grid, arguments, spans, options)
+
+    def buffer(self, number: int) -> np.ndarray:
+        """The elements of a buffer as they lie in memory, in its shape."""
+        buffer = self.executable.buffers[number]
+        start, size = self.placement.addresses[number], self.placement.sizes[number]
+        data = self.device.memory[start : start + size]
+        return data.view(buffer.dtype.numpy).reshape(buffer.resolved_shape(self.shapes))
+
+    def results(self) -> tuple[np.ndarray, ...]:
+        """Copies of the results."""
+        return tuple(self.buffer(number).copy() for number in self.executable.results)
 
 
 def _checked_shapes(executable: Executable, arrays: list[np.ndarray]) -> list[tuple[int, ...]]:
@@ -107,19 +146,3 @@ def _fill(
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         start = placement.addresses[number]
         memory[start : start + data.size] = data
-
-
-def _results(
-    executable: Executable,
-    placement: Placement,
-    shapes: list[tuple[int, ...]],
-    memory: np.ndarray,
-) -> tuple[np.ndarray, ...]:
-    """Copies of the result buffers with their dtypes and shapes."""
-    found = []
-    for number in executable.results:
-        buffer = executable.buffers[number]
-        start, size = placement.addresses[number], placement.sizes[number]
-        data = memory[start : start + size].copy()
-        found.append(data.view(buffer.dtype.numpy).reshape(buffer.resolved_shape(shapes)))
-    return tuple(found)
