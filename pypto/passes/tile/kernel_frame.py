@@ -227,3 +227,9 @@ def results_of(function: FuncOp) -> tuple[SSAValue, ...]:
 def static_product(extents: Sequence[Index], unknown: int) -> int:
     """The product of extents; ``unknown`` stands for each one known at launch only."""
     return prod(extent if isinstance(extent, int) else unknown for extent in extents)
+
+
+def known_product(extents: Sequence[Index]) -> int | None:
+    """The product of extents, None when one of them is known at launch only."""
+    numbers = [extent for extent in extents if isinstance(extent, int)]
+    return prod(numbers) if len(numbers) == len(extents) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -16,9 +16,10 @@ from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.errors import CompileError
 from pypto.passes.tensor.iteration_space import IterationSpace, Kind
-from pypto.passes.tile.kernel_frame import Frame, static_product
+from pypto.passes.tile.alignment import Runs
+from pypto.passes.tile.kernel_frame import Frame, known_product, static_product
 from pypto.passes.tile.vector_problem import Values, problem_of
-from pypto.passes.tile.vector_schedule import VectorSchedule, choose_schedule
+from pypto.passes.tile.vector_schedule import Stored, VectorSchedule, choose_schedule
 from pypto.target.dtypes import F16, I8, U8, DType
 from pypto.target.memory import Space
 
@@ -71,6 +72,8 @@ class VectorKernel:
         self.values = Values(frame.source, space)
         self.extents = self.collapsed_extents()
         problem = problem_of(self.values, self.static_extents(), frame.slots)
+        if not frame.copies_bytes:
+            problem = replace(problem, stored=tuple(map(self.stored, frame.results)))
         schedule = choose_schedule(problem, frame.soc)
         if schedule is None:
             raise CompileError(
@@ -108,6 +111,23 @@ class VectorKernel:
 
     def axis_extent(self, axis: int | None) -> Index:
         return 1 if axis is None else self.extents[axis]
+
+    def stored(self, value: SSAValue) -> Stored:
+        """A result as runs in global memory: along the last axis it varies along."""
+        spans = self.space.spans(type_of(value).shape)
+        rows, columns = self.varies(value)
+        place = self.space.columns if columns else self.space.rows if rows else None
+        others = [
+            extent
+            for axis, (extent, varies) in enumerate(zip(self.extents, spans, strict=True))
+            if varies and axis != place
+        ]
+        runs = Runs(
+            type_of(value).dtype.bytes,
+            known_product([self.axis_extent(place)]),
+            known_product(others),
+        )
+        return Stored(runs, "columns" if columns else "rows" if rows else "none")
 
     def lower(self) -> None:
         """Emit the loops and close the frame."""
@@ -307,12 +327,14 @@ class _Step:
             rows, columns = kernel.varies(value)
             made = self.as_tile(value, rows, columns)
             offset, row_stride = kernel.offset(value, self.window)
-            self.emit.op(
-                tile.StoreOp,
+            stored = kernel.stored(value)
+            kernel.frame.store(
                 made,
                 output,
-                self.emit.index(offset),
-                self.emit.index(row_stride if rows else 0),
+                offset,
+                row_stride if rows else 0,
+                stored.runs,
+                stored.piece(kernel.schedule),
             )
 
     def as_tile(self, value: SSAValue, rows: bool, columns: bool) -> SSAValue:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from pypto.passes.tile.alignment import Runs, Tail, tail_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.memory import Space
 from pypto.target.soc import Soc
@@ -30,6 +31,7 @@ class VectorProblem:
     per element, per row (tiles of one column) and per column (tiles of one row).
     ``moved_bytes``: bytes per element to and from global memory. ``operations``: vector
     instructions per tile. ``granule``: rows of a tile begin at multiples of so many elements.
+    ``stored``: the results, where a store may write behind its rows.
     """
 
     kind: Kind
@@ -42,6 +44,19 @@ class VectorProblem:
     moved_bytes: int
     operations: int
     granule: int
+    stored: tuple[Stored, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A result as runs of elements, which lie along the rows or the columns of a tile, or alone."""
+
+    runs: Runs
+    along: Literal["rows", "columns", "none"]
+
+    def piece(self, schedule: VectorSchedule) -> int:
+        """Elements of a run that one tile holds."""
+        return {"rows": schedule.rows, "columns": schedule.columns, "none": 1}[self.along]
 
 
 @dataclass(frozen=True)
@@ -74,16 +89,23 @@ def task_count(schedule: VectorSchedule, problem: VectorProblem) -> int:
     return problem.outer * across * down
 
 
+def cores_of(schedule: VectorSchedule, problem: VectorProblem, soc: Soc) -> int:
+    """Cores that may share out the tasks: one when a task writes back what another one owns."""
+    tails = (tail_of(stored.runs, stored.piece(schedule)) for stored in problem.stored)
+    return 1 if Tail.MERGE in tails else soc.vector_cores
+
+
 def estimated_cycles(schedule: VectorSchedule, problem: VectorProblem, soc: Soc) -> int:
     """Cycles of the busiest core: tiles in a row, each bound by its transfer or its arithmetic."""
     numbers = soc.numbers
     tasks = task_count(schedule, problem)
-    active = min(tasks, soc.vector_cores)
+    cores = cores_of(schedule, problem, soc)
+    active = min(tasks, cores)
     steps = {
         "column": ceil_div(problem.rows, schedule.rows),
         "partial-row": ceil_div(problem.columns, schedule.columns),
     }.get(problem.kind, 1)
-    tiles = ceil_div(tasks, soc.vector_cores) * steps
+    tiles = ceil_div(tasks, cores) * steps
     elements = schedule.rows * round_up(schedule.columns, problem.granule)
     rate = max(1, min(numbers.gm_port_vector, numbers.hbm_read // active))
     bursts = schedule.rows if schedule.columns < problem.columns or schedule.rows > 1 else 1
