@@ -15,7 +15,6 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import (
-    DictionaryAttr,
     FunctionType,
     IndexType,
     IntegerAttr,
@@ -37,11 +36,14 @@ from pypto.passes.tik.kernels import kernels_at, mark_stage, soc_of
 from pypto.passes.tik.lowering_elementwise import BINARY, ELEMENTWISE, Call
 from pypto.passes.tik.lowering_facts import (
     InPlace,
+    granule_of,
     is_scalar,
     is_stored,
     loads_first,
     packet_form,
+    stored_slots,
     whole_repeat_tiles,
+    yielded,
 )
 from pypto.passes.tik.lowering_reduce import reduce
 from pypto.passes.tik.lowering_repeated import Repeated, on_all_rows, repeated
@@ -89,8 +91,8 @@ class _KernelLowering:
             allocations,
             prologue,
             kernel.sym_name.data,
-            _number(kernel, tile.GRANULE, 1),
-            _slots(kernel),
+            granule_of(kernel),
+            stored_slots(kernel),
             machine,
         )
         self.emit = body
@@ -220,7 +222,7 @@ class _KernelLowering:
                 location=source_of(op),
             )
         body = op.body.block
-        carried = list(zip(op.iter_args, body.args[1:], _yielded(body), op.results, strict=True))
+        carried = list(zip(op.iter_args, body.args[1:], yielded(body), op.results, strict=True))
         scalars = [group for group in carried if not tile.is_tile(group[0])]
         homes = [(g, self.home(g[0], op)) for g in carried if tile.is_tile(g[0])]
         first = [self.emit.index(self.index(group[0])) for group in scalars]
@@ -445,6 +447,12 @@ class _KernelLowering:
     def lower_accumulator(self, op: tile.AccumulatorOp) -> None:
         self.tiles[op.result] = self.matrix_tile(op.result, *self.valid(op), op.slots.value.data)
 
+    def lower_drain(self, op: tile.DrainOp) -> None:
+        total = self.tiles[op.source]
+        made = self.inherit(op.result, total)
+        matrix.drain_to_ub(self.state, total, made, op.relu is not None)
+        self.tiles[op.result] = made
+
     def lower_mma(self, op: tile.MmaOp) -> None:
         total = self.tiles[op.accumulator]
         factors = self.factors[op.a], self.factors[op.b]
@@ -472,21 +480,5 @@ HANDLERS: dict[type[Operation], Callable[[_KernelLowering, Operation], None]] = 
     tile.ExtractOp: _KernelLowering.lower_extract,
     tile.AccumulatorOp: _KernelLowering.lower_accumulator,
     tile.MmaOp: _KernelLowering.lower_mma,
+    tile.DrainOp: _KernelLowering.lower_drain,
 }  # pyright: ignore[reportAssignmentType]
-
-
-def _number(kernel: func.FuncOp, name: str, default: int) -> int:
-    value = kernel.attributes.get(name)
-    return value.value.data if isinstance(value, IntegerAttr) else default
-
-
-def _slots(kernel: func.FuncOp) -> int:
-    """Slots of what is stored, as the schedule says."""
-    schedule = kernel.attributes.get(tile.SCHEDULE)
-    slots = schedule.data.get("slots") if isinstance(schedule, DictionaryAttr) else None
-    return slots.value.data if isinstance(slots, IntegerAttr) else 1
-
-
-def _yielded(body: Block) -> Sequence[SSAValue]:
-    last = body.last_op
-    return last.arguments if isinstance(last, scf.YieldOp) else ()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from pypto.dialects import tik, tile
@@ -44,6 +46,25 @@ class InPlace:
         return user is owner or user.is_before_in_block(owner)
 
 
+def granule_of(kernel: func.FuncOp) -> int:
+    """Elements at multiples of which rows of UB tiles begin."""
+    granule = kernel.attributes.get(tile.GRANULE)
+    return granule.value.data if isinstance(granule, IntegerAttr) else 1
+
+
+def stored_slots(kernel: func.FuncOp) -> int:
+    """Slots of what is stored, as the schedule says."""
+    schedule = kernel.attributes.get(tile.SCHEDULE)
+    slots = schedule.data.get("slots") if isinstance(schedule, DictionaryAttr) else None
+    return slots.value.data if isinstance(slots, IntegerAttr) else 1
+
+
+def yielded(body: Block) -> Sequence[SSAValue]:
+    """What a block hands to the next turn of its loop."""
+    last = body.last_op
+    return last.arguments if isinstance(last, scf.YieldOp) else ()
+
+
 def _is_yield(op: Operation) -> bool:
     return isinstance(op, scf.YieldOp)
 
@@ -77,8 +98,8 @@ def whole_repeat_tiles(kernel: func.FuncOp) -> set[SSAValue]:
         size = len(found)
         for loop in loops:
             body = loop.body.block
-            ends = body.last_op.arguments if isinstance(body.last_op, scf.YieldOp) else ()
-            for group in zip(loop.iter_args, body.args[1:], ends, loop.results, strict=True):
+            ends = zip(loop.iter_args, body.args[1:], yielded(body), loop.results, strict=True)
+            for group in ends:
                 if any(value in found for value in group):
                     found.update(group)
     return found

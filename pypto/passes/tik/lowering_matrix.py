@@ -1,4 +1,4 @@
-"""Tiles of the cube: global memory to L1, L1 to L0A and L0B, products, and L0C to global memory.
+"""Tiles of the cube: global memory to L1, L1 to L0A and L0B, products, and the way out of L0C.
 
 L1 holds a matrix in one of two layouts. *NZ*: columns of fractals, each of all rows, as the cube
 loads them. *Squares*, for 32-bit matrices that are to be transposed: rows of fractals, so that
@@ -14,13 +14,16 @@ from xdsl.ir import SSAValue
 from pypto.dialects.emitter import Index
 from pypto.passes.tik.lowering_state import Lowering, Tile
 from pypto.passes.tile.arithmetic import ceil_div, round_up
+from pypto.passes.tile.block_loads import goes_by_columns
 from pypto.target.dtypes import BF16, F16, F32, DType
 from pypto.target.layouts import EDGE
+from pypto.target.limits import field_on
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Space
 
 SQUARE_BYTES = 2 * FRACTAL_BYTES
 MAX_ROW_STRIDE = 65535
 FIXPIPE: dict[DType, str] = {F32: "f32", F16: "f32f16", BF16: "f32bf16"}
+DRAIN: dict[DType, str] = {F32: "f32", F16: "f32f16"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,9 @@ def load_fractals(
     """Rows to columns of fractals that lie ``step`` blocks apart."""
     emit = state.emit
     mnemonic = f"copy_gm_to_cbuf_multi_nd2nz.b{8 * tile.size}"
+    if not state.has(mnemonic):
+        load_blocks(state, place, stride, tile, target, rows, step)
+        return
     fields = {"columns": tile.columns, "dst_column_stride": step}
     if isinstance(stride, int) and stride > MAX_ROW_STRIDE:
         with state.disjoint(rows) as row:
@@ -88,6 +94,51 @@ def load_fractals(
             emit.instruction(mnemonic, dst=end, src=start, rows=1, src_row_stride=1, **fields)
         return
     emit.instruction(mnemonic, dst=target, src=place, rows=rows, src_row_stride=stride, **fields)
+
+
+def load_blocks(
+    state: Lowering,
+    place: SSAValue,
+    stride: Index,
+    tile: Tile,
+    target: SSAValue,
+    rows: Index,
+    step: Index,
+) -> None:
+    """The same by copies of whole blocks: the last one of a row holds what follows the row too."""
+    emit, size = state.emit, tile.size
+    width = BLOCK_BYTES // size
+    blocks = emit.ceil_div(tile.columns, width)
+    most_rows = rows if isinstance(rows, int) else tile.type.shape[0]
+    most_blocks = ceil_div(tile.type.shape[1], width)
+    row_bytes = emit.mul(stride, size)
+    if goes_by_columns(most_rows, most_blocks, row_bytes if isinstance(row_bytes, int) else None):
+        gap = emit.sub(emit.floor_div(row_bytes, BLOCK_BYTES), 1)
+        with state.disjoint(blocks) as block:
+            end = state.at(target, emit.mul(block, emit.mul(step, BLOCK_BYTES)))
+            start = state.at(place, emit.mul(block, BLOCK_BYTES))
+            copy_blocks(state, end, start, rows, gap, 0)
+        return
+    with state.disjoint(rows) as row:
+        end = state.at(target, emit.mul(row, BLOCK_BYTES))
+        start = state.at(place, emit.mul(row, row_bytes))
+        copy_blocks(state, end, start, blocks, 0, emit.sub(step, 1))
+
+
+def copy_blocks(
+    state: Lowering, dst: SSAValue, src: SSAValue, count: Index, src_gap: Index, dst_gap: Index
+) -> None:
+    """``count`` blocks of global memory to L1, one burst each, or one of all without gaps."""
+    bursts, length = (1, count) if src_gap == dst_gap == 0 else (count, 1)
+    state.emit.instruction(
+        "copy_gm_to_cbuf.b32",
+        dst=dst,
+        src=src,
+        bursts=bursts,
+        length=length,
+        src_gap=src_gap,
+        dst_gap=dst_gap,
+    )
 
 
 def load_squares(state: Lowering, place: SSAValue, stride: Index, tile: Tile) -> None:
@@ -150,7 +201,7 @@ def extract_straight(state: Lowering, packet: Packet, row: Index, column: Index,
         fewer = emit.sub(minor, emit.ceil_div(minor, EDGE))
         minor_fractals = emit.sub(minor, emit.mul(packet.is_row, fewer))
     column_bytes = emit.mul(emit.max(step, EDGE), BLOCK_BYTES)
-    by_minor = most_minor <= most_major
+    by_minor = not for_a if is_packed_only(state, out) else most_minor <= most_major
     with state.disjoint(minor_fractals if by_minor else major) as turn:
         if by_minor:
             fields = load2d_fields(
@@ -186,7 +237,7 @@ def extract_turned(state: Lowering, source: Tile, row: Index, column: Index, out
         emit.mul(emit.floor_div(column, EDGE), column_bytes), emit.mul(row, BLOCK_BYTES)
     )
     start_pointer = state.at(source.pointer, start)
-    by_outer = most_outer <= most_inner
+    by_outer = not for_a if is_packed_only(state, out) else most_outer <= most_inner
     with state.disjoint(outer if by_outer else inner) as turn:
         if by_outer:
             fields = load2d_fields(
@@ -209,6 +260,16 @@ def extract_turned(state: Lowering, source: Tile, row: Index, column: Index, out
         load2d(state, out, state.at(start_pointer, offset), 1, **fields)
 
 
+def is_packed_only(state: Lowering, out: Tile) -> bool:
+    """Whether the machine puts the fractals of one load next to each other only."""
+    return field_on(state.machine.architecture, load2d_mnemonic(out), "dst_gap").high == 0
+
+
+def load2d_mnemonic(out: Tile) -> str:
+    name = "load_cbuf_to_ca" if out.type.space is Space.L0A else "load_cbuf_to_cb"
+    return f"{name}.b{8 * out.size}"
+
+
 def load2d_fields(
     state: Lowering, repeat: Index, stride: Index, place: Index, step: Index
 ) -> dict[str, Index]:
@@ -224,9 +285,8 @@ def load2d_fields(
 def load2d(
     state: Lowering, out: Tile, source: SSAValue, transpose: int, place: Index, **fields: Index
 ) -> None:
-    name = "load_cbuf_to_ca" if out.type.space is Space.L0A else "load_cbuf_to_cb"
     state.emit.instruction(
-        f"{name}.b{8 * out.size}",
+        load2d_mnemonic(out),
         dst=state.at(out.pointer, state.emit.mul(place, FRACTAL_BYTES)),
         src=source,
         transpose=transpose,
@@ -283,6 +343,47 @@ def multiply(state: Lowering, total: Tile, a: Factor, b: Factor, init: Index) ->
         k_align=aligned,
         c_init=init,
     )
+
+
+def drain_to_ub(state: Lowering, total: Tile, out: Tile, relu: bool) -> None:
+    """L0C to rows in UB, rounded to the element type there.
+
+    Fractals arrive as they are, of the one column there is or of several to be set side by side.
+    """
+    emit, size = state.emit, out.size
+    if out.dtype not in DRAIN:
+        raise state.unsupported(f"an accumulator drained as {out.dtype}", "drain it as f16 or f32")
+    if state.granule % EDGE:
+        raise state.unsupported(
+            f"an accumulator drained to rows that begin at multiples of {state.granule} elements",
+            f"give the kernel tile.granule = {EDGE}",
+        )
+    columns = emit.ceil_div(total.columns, EDGE)
+    is_one = out.type.shape[1] <= EDGE
+    scratch_bytes = matrix_bytes(*out.type.shape, size)
+    target = out.pointer if is_one else state.temporary("fractals", scratch_bytes)
+    emit.instruction(
+        f"copy_matrix_cc_to_ubuf.{DRAIN[out.dtype]}",
+        dst=target,
+        src=total.pointer,
+        length=emit.mul(columns, emit.floor_div(total.pitch, EDGE)),
+        relu=int(relu),
+    )
+    if is_one:
+        return
+    row_bytes = EDGE * size
+    length = row_bytes // BLOCK_BYTES
+    pitch = emit.floor_div(emit.mul(out.pitch, size), BLOCK_BYTES)
+    with state.disjoint(columns) as column:
+        emit.instruction(
+            "copy_ubuf_to_ubuf.b32",
+            dst=state.at(out.pointer, emit.mul(column, row_bytes)),
+            src=state.at(target, emit.mul(column, emit.mul(total.pitch, row_bytes))),
+            bursts=total.rows,
+            length=length,
+            src_gap=0,
+            dst_gap=emit.sub(pitch, length),
+        )
 
 
 def drain(
