@@ -48,6 +48,7 @@ from pypto.passes.tik.lowering_facts import (
 from pypto.passes.tik.lowering_reduce import reduce
 from pypto.passes.tik.lowering_repeated import Repeated, on_all_rows, repeated
 from pypto.passes.tik.lowering_state import Lowering, Tile
+from pypto.passes.tile.alignment import Tail
 from pypto.target.dtypes import I1
 from pypto.target.instructions import BY_MNEMONIC
 from pypto.target.layouts import EDGE
@@ -357,7 +358,8 @@ class _KernelLowering:
             matrix.drain(self.state, source, target, dtype, offset, stride, relu)
             return
         ready = transfer.storable(self.state, source, stride)
-        store = partial(transfer.store, self.state, ready, target, offset, stride)
+        tail = Tail.MERGE if op.merge else Tail.EXACT if op.exact else Tail.FREE
+        store = partial(transfer.store, self.state, ready, target, offset, stride, tail)
         # A carried tile may have its next value by the end of the block.
         if self.storing is None or isinstance(op.source, BlockArgument):
             store()

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
 from pypto.dialects.tile_types import TileType
+from pypto.passes.tik import lowering_blocks
 from pypto.passes.tik.lowering_bits import compare_bits
 from pypto.passes.tik.lowering_cast import choose_ones, step
 from pypto.passes.tik.lowering_repeated import element_blocks
@@ -21,6 +22,7 @@ from pypto.passes.tik.lowering_state import (
     Tile,
     same_bits,
 )
+from pypto.passes.tile.alignment import Tail
 from pypto.target.dtypes import F16, I1, U8
 from pypto.target.memory import BLOCK_BYTES, Space
 
@@ -33,18 +35,27 @@ def element_suffix(size: int) -> tuple[str, int]:
     return f"b{8 * width}", width
 
 
+def copies_bytes(state: Lowering) -> bool:
+    """Whether transfers move any number of bytes, not only whole blocks."""
+    return state.has("copy_gm_to_ubuf_align.b16")
+
+
 def needs_padding(state: Lowering, type: TileType) -> bool:
     """Whether a load leaves whole blocks of a row's padding unwritten."""
-    return type.shape[1] > 1 and state.granule * type.dtype.bytes > 2 * BLOCK_BYTES
+    written = 2 * BLOCK_BYTES if copies_bytes(state) else BLOCK_BYTES
+    return type.shape[1] > 1 and state.granule * type.dtype.bytes > written
 
 
 def load(state: Lowering, source: SSAValue, offset: Index, stride: Index, out: Tile) -> None:
     """Rows of ``source``, a tensor of the tile's elements, from element ``offset`` on.
 
-    A row is filled up to the pitch with zeros, so that instructions may run over the padding.
+    A row is filled up to the pitch with numbers, so that instructions may run over the padding:
+    with zeros, or by copies of whole blocks with what lies behind it.
     """
     place = state.at(source, state.emit.mul(offset, out.size))
-    if out.is_vector or is_contiguous(state, out, stride):
+    if not copies_bytes(state):
+        lowering_blocks.load(rows_of(state, out, place, stride))
+    elif out.is_vector or is_contiguous(state, out, stride):
         length = state.emit.mul(out.count, out.size)
         copy_in(state, out.size, dst=out.pointer, src=place, length=length)
     else:
@@ -55,6 +66,16 @@ def is_contiguous(state: Lowering, tile: Tile, stride: Index) -> bool:
     """Whether the rows lie without gaps on both sides."""
     columns = tile.columns
     return isinstance(columns, int) and columns == stride and columns % state.granule == 0
+
+
+def rows_of(state: Lowering, tile: Tile, place: SSAValue, stride: Index) -> lowering_blocks.Rows:
+    """A tile as rows between UB and ``place``; what lies densely on both sides is one row."""
+    emit, size, rows = state.emit, tile.size, tile.type.shape[0]
+    make = partial(lowering_blocks.Rows, state, tile.pointer)
+    if tile.is_vector or is_contiguous(state, tile, stride):
+        return make(0, place, 0, 1, 1, emit.mul(tile.count, size))
+    bytes = emit.mul(tile.columns, size)
+    return make(emit.mul(tile.pitch, size), place, emit.mul(stride, size), tile.rows, rows, bytes)
 
 
 def copy_in(state: Lowering, size: int, **fields: Index) -> None:
@@ -186,10 +207,15 @@ def storable(state: Lowering, source: Tile, stride: Index) -> Tile:
     return source
 
 
-def store(state: Lowering, source: Tile, target: SSAValue, offset: Index, stride: Index) -> None:
+def store(
+    state: Lowering, source: Tile, target: SSAValue, offset: Index, stride: Index, tail: Tail
+) -> None:
     """The valid elements of a storable tile to ``target`` from element ``offset`` on."""
     emit, size, rows = state.emit, source.size, source.type.shape[0]
     place = state.at(target, emit.mul(offset, size))
+    if not copies_bytes(state):
+        lowering_blocks.store(rows_of(state, source, place, stride), tail)
+        return
     if source.is_vector or is_contiguous(state, source, stride):
         length = emit.mul(source.count, size)
         copy_out(state, size, dst=place, src=source.pointer, length=length)

@@ -1,0 +1,166 @@
+"""Transfers between global memory and UB on machines that copy whole 32-byte blocks only.
+
+Every copy may begin at any element of global memory, so only the ends of rows need care.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from pypto.dialects.emitter import Index
+from pypto.passes.tik.lowering_state import Lowering
+from pypto.passes.tile.alignment import Tail
+from pypto.target.memory import BLOCK_BYTES, Space
+
+MAX_BURSTS = 4095
+MAX_GAP = 65535  # blocks from the end of one burst to the start of the next
+
+
+@dataclass(frozen=True)
+class Rows:
+    """``count`` rows of ``bytes``, in UB ``pitch`` bytes apart and in global memory ``stride``.
+
+    ``most``: the largest ``count`` there can be.
+    """
+
+    state: Lowering
+    held: SSAValue
+    pitch: Index
+    place: SSAValue
+    stride: Index
+    count: Index
+    most: int
+    bytes: Index
+
+    @property
+    def blocks(self) -> Index:
+        """Blocks that hold a row; the last one may be filled in part."""
+        return self.state.emit.ceil_div(self.bytes, BLOCK_BYTES)
+
+    def in_ub(self, row: Index, bytes: Index = 0) -> SSAValue:
+        """Where a row lies in UB, or ``bytes`` further on."""
+        emit = self.state.emit
+        return self.state.at(self.held, emit.add(emit.mul(row, self.pitch), bytes))
+
+    def in_gm(self, row: Index, bytes: Index = 0) -> SSAValue:
+        """Where a row lies in global memory, or ``bytes`` further on."""
+        emit = self.state.emit
+        return self.state.at(self.place, emit.add(emit.mul(row, self.stride), bytes))
+
+    @contextmanager
+    def each(self) -> Iterator[Index]:
+        """A loop over rows that writes different bytes for each."""
+        with self.state.disjoint(self.count) as row:
+            yield row
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether rows lie whole blocks apart, so that one instruction moves many of them."""
+        if not isinstance(self.stride, int) or self.stride % BLOCK_BYTES:
+            return False
+        is_apart = not isinstance(self.bytes, int) or self.stride >= self.bytes
+        return is_apart and self.stride <= MAX_GAP * BLOCK_BYTES
+
+
+def load(rows: Rows) -> None:
+    """Whole blocks of every row: what lies behind a row in its last block comes along."""
+    blocks = rows.blocks
+    if rows.most == 1:
+        _copy_in(rows, rows.in_ub(0), rows.in_gm(0), length=blocks)
+    elif rows.is_regular:
+        gaps = {"src_gap": _gap(rows, rows.stride), "dst_gap": _gap(rows, rows.pitch)}
+        for row, count in rows.state.pieces(rows.count, rows.most, MAX_BURSTS):
+            _copy_in(rows, rows.in_ub(row), rows.in_gm(row), bursts=count, length=blocks, **gaps)
+    else:
+        with rows.each() as row:
+            _copy_in(rows, rows.in_ub(row), rows.in_gm(row), length=blocks)
+
+
+def store(rows: Rows, tail: Tail) -> None:
+    """The rows, with what becomes of the elements behind each."""
+    match tail:
+        case Tail.FREE:
+            _store_freely(rows)
+        case Tail.EXACT:
+            _store_exactly(rows)
+        case Tail.MERGE:
+            _store_and_restore(rows)
+
+
+def _store_freely(rows: Rows) -> None:
+    blocks = rows.blocks
+    if rows.most == 1:
+        _copy_out(rows, rows.in_gm(0), rows.in_ub(0), length=blocks)
+    elif rows.is_regular:
+        gaps = {"src_gap": _gap(rows, rows.pitch), "dst_gap": _gap(rows, rows.stride)}
+        for row, count in rows.state.pieces(rows.count, rows.most, MAX_BURSTS):
+            _copy_out(rows, rows.in_gm(row), rows.in_ub(row), bursts=count, length=blocks, **gaps)
+    else:
+        with rows.each() as row:
+            _copy_out(rows, rows.in_gm(row), rows.in_ub(row), length=blocks)
+
+
+def _store_exactly(rows: Rows) -> None:
+    """Nothing behind the rows is read or written; a row is longer than two blocks.
+
+    The last 32 bytes of a row do not begin on a block in UB. They do after a way through global
+    memory, within the row: its last two blocks are stored one block too far in front, and read
+    from there.
+    """
+    emit, blocks, length = rows.state.emit, rows.blocks, rows.bytes
+    ends = _block_per_row(rows, "ends")
+    last_two = emit.mul(emit.sub(blocks, 2), BLOCK_BYTES)
+    with rows.each() as row:
+        in_front = rows.in_gm(row, emit.sub(last_two, BLOCK_BYTES))
+        _copy_out(rows, in_front, rows.in_ub(row, last_two), length=2)
+    with rows.each() as row:
+        moved = rows.in_gm(row, emit.sub(length, 2 * BLOCK_BYTES))
+        _copy_in(rows, _block_of(rows, ends, row), moved, length=1)
+    with rows.each() as row:
+        whole = emit.floor_div(length, BLOCK_BYTES)
+        _copy_out(rows, rows.in_gm(row), rows.in_ub(row), length=whole)
+    with rows.each() as row:
+        end = rows.in_gm(row, emit.sub(length, BLOCK_BYTES))
+        _copy_out(rows, end, _block_of(rows, ends, row), length=1)
+
+
+def _store_and_restore(rows: Rows) -> None:
+    """What lies behind a row is read first and written back after the row.
+
+    Rows are stored in order: one may lie in what was read behind the row in front of it.
+    """
+    emit, blocks = rows.state.emit, rows.blocks
+    behind = _block_per_row(rows, "behind")
+    with rows.each() as row:
+        _copy_in(rows, _block_of(rows, behind, row), rows.in_gm(row, rows.bytes), length=1)
+    with emit.for_(0, rows.count) as loop, rows.state.scope():
+        row = loop.index
+        _copy_out(rows, rows.in_gm(row), rows.in_ub(row), length=blocks)
+        _copy_out(rows, rows.in_gm(row, rows.bytes), _block_of(rows, behind, row), length=1)
+
+
+def _block_per_row(rows: Rows, label: str) -> SSAValue:
+    buffer = rows.state.allocate(label, Space.UB, rows.most * BLOCK_BYTES)
+    return rows.state.acquire(buffer)
+
+
+def _block_of(rows: Rows, blocks: SSAValue, row: Index) -> SSAValue:
+    return rows.state.at(blocks, rows.state.emit.mul(row, BLOCK_BYTES))
+
+
+def _gap(rows: Rows, distance: Index) -> Index:
+    """Blocks from the last block of a row to the next row."""
+    emit = rows.state.emit
+    return emit.sub(emit.floor_div(distance, BLOCK_BYTES), rows.blocks)
+
+
+def _copy_in(rows: Rows, dst: SSAValue, src: SSAValue, **fields: Index) -> None:
+    rows.state.emit.instruction("copy_gm_to_ubuf.b32", dst=dst, src=src, **fields)
+
+
+def _copy_out(rows: Rows, dst: SSAValue, src: SSAValue, **fields: Index) -> None:
+    rows.state.emit.instruction("copy_ubuf_to_gm.b32", dst=dst, src=src, **fields)
