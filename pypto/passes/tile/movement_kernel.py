@@ -14,11 +14,19 @@ from pypto.dialects import tile
 from pypto.dialects.emitter import Index
 from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
+from pypto.passes.tile.alignment import Runs, Tail, tail_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.passes.tile.kernel_frame import Frame
 from pypto.passes.tile.movement import MoveAxis, Part, merge_axes, parts, row_major_strides
-from pypto.passes.tile.vector_schedule import RESERVE_BYTES, VectorProblem, choose_schedule
+from pypto.passes.tile.vector_schedule import (
+    RESERVE_BYTES,
+    Stored,
+    VectorProblem,
+    VectorSchedule,
+    choose_schedule,
+)
 from pypto.target.dtypes import F16, I1, I32, I64, U8, DType
+from pypto.target.instructions import exists
 from pypto.target.memory import Space
 
 # Sides of a tile whose elements are put in another order, the best one first.
@@ -63,6 +71,7 @@ class MovementKernel:
         self.granule = max(1, BLOCK_BYTES // min(self.dtype.bytes, 4))
         self.output = frame.outputs[0]
         self.sides: tuple[int, int] = (0, 0)
+        self.gathers = exists("vgather.u16", frame.soc.architecture)
 
     def lower(self) -> None:
         """Emit the loops and close the frame."""
@@ -122,6 +131,8 @@ class MovementKernel:
         inner = next((place for place, axis in enumerate(merged) if axis.source == 1), None)
         if merged[-1].source == 1:
             self.copy(source, merged, bases)
+        elif inner is None and not self.gathers:
+            self.collect(source, merged, bases)
         elif inner is None and merged[-1].source >= BURST_STEP:
             self.copy(source, (*merged, MoveAxis(1, 1, 1)), bases)
         elif inner is None:
@@ -133,21 +144,16 @@ class MovementKernel:
         """Runs of neighbouring elements stay runs: tiles go in and out as they are."""
         *outer, rows, columns = (MoveAxis(1, 0, 0), *axes)
         size = self.dtype.bytes
-        problem = VectorProblem(
-            kind="elementwise",
+        runs = self.runs(axes, bases[1])
+        schedule = self.schedule(
+            Stored(runs, "columns"),
             outer=prod(axis.extent for axis in outer),
             rows=rows.extent,
             columns=columns.extent,
             element_bytes=size * self.frame.slots,
             row_bytes=0,
-            column_bytes=0,
             moved_bytes=2 * size,
-            operations=1,
-            granule=self.granule,
         )
-        schedule = choose_schedule(problem, self.frame.soc)
-        assert schedule is not None  # one element fits
-        self.sides = (schedule.rows, schedule.columns)
         type = self.tile_type(schedule.rows, schedule.columns)
         tasks = [
             *(axis.extent for axis in outer),
@@ -164,7 +170,66 @@ class MovementKernel:
             )
             walked = [*zip(outer, places, strict=True), (rows, row), (columns, column)]
             moved = self.load(source, bases[0], walked, rows.source, valid, type)
-            self.store(moved, bases[1], walked, rows.target)
+            self.store(moved, bases[1], walked, rows.target, runs, schedule.columns)
+
+    def collect(self, source: SSAValue, axes: tuple[MoveAxis, ...], bases: tuple[int, int]) -> None:
+        """Elements that are no neighbours become neighbours: columns go in, rows come out."""
+        *outer, column = axes
+        runs = self.runs(axes, bases[1])
+        schedule = self.schedule(
+            Stored(runs, "rows"),
+            outer=prod(axis.extent for axis in outer),
+            rows=column.extent,
+            columns=1,
+            element_bytes=0,
+            row_bytes=(BLOCK_BYTES + self.dtype.bytes) * self.frame.slots,
+            moved_bytes=BLOCK_BYTES,
+        )
+        type = tile.TileType(schedule.rows, 1, self.dtype, Space.UB)
+        tasks = [*(axis.extent for axis in outer), ceil_div(column.extent, schedule.rows)]
+        with self.frame.tasks(tasks) as (*places, part):
+            start = self.emit.mul(part, schedule.rows)
+            valid = (self.frame.valid(column.extent, start, schedule.rows), 1)
+            walked = [*zip(outer, places, strict=True), (column, start)]
+            moved = self.load(source, bases[0], walked, column.source, valid, type)
+            self.store(moved, bases[1], walked, column.target, runs, schedule.rows)
+
+    def runs(self, axes: Sequence[MoveAxis], base: int) -> Runs:
+        """What a move stores, as runs along its last axis."""
+        total = prod(type_of(self.op.results[0]).shape) * self.factor
+        last = base + sum((axis.extent - 1) * axis.target for axis in axes)
+        count = prod(axis.extent for axis in axes[:-1])
+        return Runs(self.dtype.bytes, axes[-1].extent, count, ends_tensor=last + 1 == total)
+
+    def schedule(
+        self,
+        stored: Stored,
+        *,
+        outer: int,
+        rows: int,
+        columns: int,
+        element_bytes: int,
+        row_bytes: int,
+        moved_bytes: int,
+    ) -> VectorSchedule:
+        """The tile of a move without arithmetic."""
+        problem = VectorProblem(
+            kind="elementwise",
+            outer=outer,
+            rows=rows,
+            columns=columns,
+            element_bytes=element_bytes,
+            row_bytes=row_bytes,
+            column_bytes=0,
+            moved_bytes=moved_bytes,
+            operations=1,
+            granule=self.granule,
+            stored=() if self.frame.copies_bytes else (stored,),
+        )
+        schedule = choose_schedule(problem, self.frame.soc)
+        assert schedule is not None  # one element fits
+        self.sides = (schedule.rows, schedule.columns)
+        return schedule
 
     def transpose(
         self, source: SSAValue, axes: tuple[MoveAxis, ...], inner: int, bases: tuple[int, int]
@@ -210,10 +275,24 @@ class MovementKernel:
             self.shuffle(source, outer, (rows, columns), bases, shuffle)
 
     def first_that_fits(self, choices: Iterable[list[Shuffle]]) -> list[Shuffle]:
-        """The first choice whose tiles fit the unified buffer, all loops of the kernel together."""
+        """The first choice whose tiles fit the unified buffer, all loops of the kernel together.
+
+        Tasks that can be shared out are better than ones that need an order.
+        """
         room = self.frame.soc.usable[Space.UB] - RESERVE_BYTES
-        tried = list(choices)
+        tried = sorted(choices, key=lambda one: any(map(self.needs_order, one)))
         return next((one for one in tried if sum(map(self.bytes_of, one)) <= room), tried[-1])
+
+    def needs_order(self, shuffle: Shuffle) -> bool:
+        """Whether a store of a loop writes back what other tasks own."""
+        runs, piece = self.shuffle_runs(shuffle)
+        return not self.frame.copies_bytes and tail_of(runs, piece) is Tail.MERGE
+
+    def shuffle_runs(self, shuffle: Shuffle) -> tuple[Runs, int]:
+        """The rows a loop stores, each with others behind it, and how much of one a tile holds."""
+        piece = shuffle.across.size
+        length = piece * shuffle.across.count
+        return Runs(self.dtype.bytes, length, None, ends_tensor=False), piece
 
     def bytes_of(self, shuffle: Shuffle) -> int:
         """Bytes of the tiles of one loop: loaded, gathered, byte offsets, and halves of bytes."""
@@ -231,6 +310,9 @@ class MovementKernel:
         inside the loaded tile.
         """
         down, across = shuffle.down, shuffle.across
+        if not self.gathers:
+            turned = self.tile_type(*(max(side, 2) for side in shuffle.loaded))
+            return turned.with_shape(*turned.shape[::-1]), turned
         reach = [round_up(side, self.granule) for side in shuffle.loaded]
         last = round_up(across.size, self.granule) * max(shuffle.steps[1], 1)
         loaded = self.tile_type(reach[0], max(reach[1], last if shuffle.steps[0] > 1 else 0))
@@ -249,15 +331,8 @@ class MovementKernel:
         rows, columns = inner
         down, across = shuffle.down, shuffle.across
         self.sides = (max(self.sides[0], down.size), max(self.sides[1], across.size))
-        target_type, loaded_type = self.shuffle_types(shuffle)
-        offsets = emit.value(
-            tile.IotaOp,
-            emit.index(0),
-            *(step * max(self.dtype.bytes, F16.bytes) for step in shuffle.steps),
-            emit.index(down.size),
-            emit.index(across.size),
-            tile.TileType(*target_type.shape, I32, Space.UB),
-        )
+        _, loaded_type = self.shuffle_types(shuffle)
+        offsets = self.offsets(shuffle) if self.gathers else None
         tasks = [*(axis.extent for axis in outer), down.count, across.count]
         with self.frame.tasks(tasks) as (*places, row_tile, column_tile):
             row = emit.add(down.start, emit.mul(row_tile, down.size))
@@ -266,8 +341,27 @@ class MovementKernel:
             loaded = self.load(
                 source, bases[0], walked, shuffle.source_stride, shuffle.loaded, loaded_type
             )
-            moved = emit.value(tile.GatherOp, self.as_bits(loaded), offsets)
-            self.store(self.as_stored(moved), bases[1], walked, rows.target)
+            moved = self.as_stored(self.shuffled(self.as_bits(loaded), offsets))
+            self.store(moved, bases[1], walked, rows.target, *self.shuffle_runs(shuffle))
+
+    def offsets(self, shuffle: Shuffle) -> SSAValue:
+        """Where in the bytes of a loaded tile the elements of the target are."""
+        emit = self.emit
+        target_type, _ = self.shuffle_types(shuffle)
+        return emit.value(
+            tile.IotaOp,
+            emit.index(0),
+            *(step * max(self.dtype.bytes, F16.bytes) for step in shuffle.steps),
+            emit.index(shuffle.down.size),
+            emit.index(shuffle.across.size),
+            tile.TileType(*target_type.shape, I32, Space.UB),
+        )
+
+    def shuffled(self, loaded: SSAValue, offsets: SSAValue | None) -> SSAValue:
+        """The elements of a loaded tile in the order of the target."""
+        if offsets is None:
+            return self.emit.value(tile.TransposeOp, loaded)
+        return self.emit.value(tile.GatherOp, loaded, offsets)
 
     def as_bits(self, loaded: SSAValue) -> SSAValue:
         """A tile the gather takes: bytes become f16, which holds all of them exactly."""
@@ -303,9 +397,11 @@ class MovementKernel:
             tile.LoadOp, handle, *map(emit.index, operands), type, slots=self.frame.slots
         )
 
-    def store(self, value: SSAValue, base: int, walked: Walk, row_stride: int) -> None:
+    def store(
+        self, value: SSAValue, base: int, walked: Walk, row_stride: int, runs: Runs, piece: int
+    ) -> None:
         emit = self.emit
         offset: Index = base
         for axis, place in walked:
             offset = emit.add(offset, emit.mul(place, axis.target))
-        emit.op(tile.StoreOp, value, self.output, emit.index(offset), emit.index(row_stride))
+        self.frame.store(value, self.output, offset, row_stride, runs, piece)
