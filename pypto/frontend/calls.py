@@ -3,115 +3,42 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import dataclasses
 import difflib
 import inspect
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from types import FunctionType
-from typing import Any, Protocol
+from collections.abc import Sequence
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
 
-import numpy as np
-
-from pypto.errors import CompileError, SourceLocation
-from pypto.frontend.scope import Scope
-from pypto.frontend.source import FunctionSource, function_source
+from pypto.errors import CompileError
+from pypto.frontend import advice
+from pypto.frontend.activation import Activation
+from pypto.frontend.functions import NestedFunction, call_form, plain_function
+from pypto.frontend.scope import Scope, captured_names
+from pypto.frontend.source import function_source
+from pypto.frontend.structure import is_record, is_record_class
 from pypto.frontend.values import contains_data, describe, is_array, is_data, is_tensor
 from pypto.ops import OPERATORS
 from pypto.ops.core import Operator
-from pypto.ops.value import Tensor
+from pypto.ops.value import Tensor, UnknownExtent
 from pypto.target.dtypes import DType
 
 MAX_CALL_DEPTH = 32
 # Methods that change their object; only lists made inside the kernel may be changed.
-MUTATORS = ("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update")
+MUTATORS = (
+    "add", "append", "clear", "discard", "extend", "fill", "insert", "pop", "popitem", "put",
+    "remove", "resize", "reverse", "setdefault", "sort", "update",
+)  # fmt: skip
+CONTAINERS = (tuple, list, dict, set, str)
 
 
-class Door(Protocol):
-    """Where operators go: the Builder that makes IR of them, or an evaluator that computes."""
-
-    def at(self, location: SourceLocation | None) -> AbstractContextManager[None]:
-        """Operators called inside belong to ``location``; errors get it."""
-        ...
-
-    def lift(self, value: Any) -> Tensor:
-        """An array as a tensor that operators go here with."""
-        ...
-
-
-class Calls:
-    """One activation of a function: its source, its names, and the door its operators take."""
-
-    def __init__(
-        self,
-        builder: Door,
-        source: FunctionSource,
-        scope: Scope,
-        callers: tuple[Callable[..., Any], ...] = (),
-    ) -> None:
-        self.builder = builder
-        self.source = source
-        self.scope = scope
-        self.callers = callers
-
-    @abstractmethod
-    def evaluate(self, node: ast.expr) -> Any: ...
+class Calls(Activation):
+    """Evaluates calls: operators, methods, helpers, and functions on static values."""
 
     @abstractmethod
     def elements(self, nodes: list[ast.expr]) -> list[Any]: ...
-
-    @abstractmethod
-    def run(self) -> Any: ...
-
-    def at(self, node: ast.AST) -> SourceLocation:
-        return self.source.location(node)
-
-    def failure(self, code: str, message: str, node: ast.AST, fix: str) -> CompileError:
-        return CompileError(code, message, location=self.at(node), fix=fix)
-
-    @contextmanager
-    def located(self, node: ast.AST) -> Iterator[None]:
-        """Operations made inside get the place of ``node``; so do errors that have none."""
-        location = self.at(node)
-        try:
-            with self.builder.at(location):
-                yield
-        except CompileError as error:
-            if error.location is None:
-                error.location = location
-            raise
-
-    def lift(self, value: Any) -> Any:
-        """Captured arrays as constants of the IR, also inside tuples and lists."""
-        if isinstance(value, tuple | list):
-            return type(value)(map(self.lift, value)) if contains_data(value) else value
-        if is_array(value):
-            return self.builder.lift(np.asarray(value))
-        return value
-
-    def compute(
-        self,
-        meaning: Callable[..., Any],
-        values: Sequence[Any],
-        node: ast.AST,
-        *,
-        lift: bool = True,
-    ) -> Any:
-        """Apply an operator of Python; on tensors it becomes an operation.
-
-        Raises:
-            CompileError: ``STATIC_ERROR`` with what Python said of the values.
-        """
-        with self.located(node):
-            try:
-                return meaning(*map(self.lift, values)) if lift else meaning(*values)
-            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-                raise self.failure(
-                    "STATIC_ERROR",
-                    f"{type(error).__name__}: {error}",
-                    node,
-                    "the operands were " + ", ".join(map(describe, values)),
-                ) from error
 
     def eval_Attribute(self, node: ast.Attribute) -> Any:
         value = self.evaluate(node.value)
@@ -137,13 +64,22 @@ class Calls:
 
     def eval_Subscript(self, node: ast.Subscript) -> Any:
         value, index = self.evaluate(node.value), self.evaluate(node.slice)
-        if is_data(value):
-            return self.compute(lambda tensor: tensor[index], [value], node)
-        return self.compute(lambda items, key: items[key], [value, index], node, lift=False)
+        if not is_data(value):
+            return self.compute(
+                lambda items, key: items[key], [value, index], node, what="[]", lift=False
+            )
+        if is_tensor(index) and index.dtype.kind == "b":
+            raise self.failure(
+                "DATA_DEPENDENT_INDEX",
+                f"the index is {describe(index)}: how much it selects depends on its values",
+                node.slice,
+                "keep the shape and choose element by element with pypto.where(condition, a, b)",
+            )
+        return self.compute(lambda tensor: tensor[index], [value], node, what="[]")
 
     def eval_Slice(self, node: ast.Slice) -> slice:
-        parts = (node.lower, node.upper, node.step)
-        return slice(*(None if part is None else self.evaluate(part) for part in parts))
+        bounds = (node.lower, node.upper, node.step)
+        return slice(*(None if part is None else self.evaluate(part) for part in bounds))
 
     def eval_Call(self, node: ast.Call) -> Any:
         function = self.evaluate(node.func)
@@ -151,87 +87,193 @@ class Calls:
         keywords: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
-            if keyword.arg is None:
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
                 keywords.update(value)
             else:
-                keywords[keyword.arg] = value
+                raise self.failure(
+                    "BAD_UNPACK",
+                    f"'**' needs a dictionary with names as keys, not {describe(value)}",
+                    keyword.value,
+                    "write the keyword arguments out",
+                )
         return self.call(function, arguments, keywords, node)
 
     def call(
-        self, function: Any, arguments: list[Any], keywords: dict[str, Any], node: ast.Call
+        self, function: Any, arguments: list[Any], keywords: dict[str, Any], node: ast.AST
     ) -> Any:
         """Call what a kernel may call: operators, methods, kernels, helpers, static functions."""
         if isinstance(function, Operator) or is_tensor_method(function):
             lifted = {name: self.lift(value) for name, value in keywords.items()}
-            return self.compute(lambda *values: function(*values, **lifted), arguments, node)
+            name = getattr(function, "__name__", "the operator")
+            return self.compute(
+                lambda *values: function(*values, **lifted), arguments, node, what=name
+            )
         if isinstance(function, DType):
-            return self.compute(OPERATORS["cast"], [*arguments, function], node)
-        inner = inspect.unwrap(function) if callable(function) else function
-        if isinstance(inner, FunctionType) and is_user_function(inner):
-            return self.inline(inner, arguments, keywords, node)
+            return self.compute(
+                OPERATORS["cast"], [*arguments, function], node, what=function.public_name
+            )
+        if isinstance(function, NestedFunction):
+            return self.inline(function, arguments, keywords, node)
         if not callable(function):
             raise self.failure(
                 "NOT_CALLABLE", f"{describe(function)} cannot be called", node, "call a function"
             )
+        if isinstance(function, type) and is_record_class(function):
+            return self.make_record(function, arguments, keywords, node)
+        with self.located(node):
+            inner = plain_function(function)
+        if isinstance(inner, FunctionType) and is_user_function(inner):
+            return self.inline(inner, arguments, keywords, node)
         return self.call_static(function, arguments, keywords, node)
 
+    def make_record(
+        self, kind: type, arguments: list[Any], keywords: dict[str, Any], node: ast.AST
+    ) -> Any:
+        """A named tuple or a dataclass of tensors and static values."""
+        if dataclasses.is_dataclass(kind):
+            own_code = hasattr(kind, "__post_init__") or not kind.__dataclass_params__.init  # pyright: ignore[reportAttributeAccessIssue]
+            if own_code and contains_data([arguments, keywords]):
+                raise self.failure(
+                    "UNSUPPORTED_CALL",
+                    f"{kind.__name__} runs code of its own when it is made",
+                    node,
+                    "leave out __post_init__ and __init__; compute the fields in the kernel",
+                )
+        try:
+            return kind(
+                *map(self.lift, arguments), **{k: self.lift(v) for k, v in keywords.items()}
+            )
+        except TypeError as error:
+            raise self.failure(
+                "BAD_ARGUMENTS",
+                str(error).replace("__new__()", f"{kind.__name__}()"),
+                node,
+                f"call it as {call_form(kind.__name__, inspect.signature(kind))}",
+            ) from error
+
     def call_static(
-        self, function: Any, arguments: list[Any], keywords: dict[str, Any], node: ast.Call
+        self, function: Any, arguments: list[Any], keywords: dict[str, Any], node: ast.AST
     ) -> Any:
         """Call a function of Python or a library on values known while compiling."""
         name = getattr(function, "__name__", str(function))
-        module = getattr(function, "__module__", None) or ""
-        if module not in ("builtins", "") and contains_data([*arguments, *keywords.values()]):
-            fix = f"use pypto.{name}" if name in OPERATORS else "compute it outside the kernel"
-            raise self.failure(
-                "UNSUPPORTED_CALL", f"{module}.{name} cannot take a tensor", node, fix
-            )
         owner = getattr(function, "__self__", None)
-        if name in MUTATORS and not self.scope.owns(owner):
+        is_builtin = getattr(builtins, name, None) is function
+        if is_builtin and any(map(is_data, arguments)):
+            return self.call_builtin(name, arguments, keywords, node)
+        of_container = isinstance(owner, CONTAINERS) or is_record(owner)
+        allowed = is_builtin or of_container or function is dataclasses.replace
+        if contains_data([arguments, keywords]) and not allowed:
+            raise self.refusal(function, name, owner, node)
+        is_method = owner is not None and not isinstance(owner, ModuleType)
+        if name in MUTATORS and is_method and not self.scope.owns(owner):
             raise self.failure(
                 "CAPTURED_MUTATION",
                 f"'{name}' would change an object made outside the kernel",
                 node,
                 "build a new list inside the kernel",
             )
-        return self.compute(
-            lambda *values: function(*values, **keywords), arguments, node, lift=False
+        if function is isinstance:
+            function = is_instance
+        result = self.compute(
+            lambda *values: function(*values, **keywords), arguments, node, what=name, lift=False
+        )
+        fresh = function in (list, dict, set, sorted) or name == "copy"
+        return self.scope.own(result) if fresh else result
+
+    def refusal(self, function: Any, name: str, owner: Any, node: ast.AST) -> CompileError:
+        """Why a function of a library or an object cannot take a tensor."""
+        if is_array(owner):
+            return self.failure(
+                "UNSUPPORTED_CALL",
+                f"the array method '{name}' cannot take a tensor",
+                node,
+                advice.instead_of(name),
+            )
+        if isinstance(function, MethodType):
+            return self.failure(
+                "UNSUPPORTED_CALL",
+                f"'{name}' is a method of a {type(owner).__name__}; a kernel calls functions",
+                node,
+                "make it a function that takes what it needs from the object as arguments",
+            )
+        module = getattr(function, "__module__", None) or type(function).__module__
+        return self.failure(
+            "UNSUPPORTED_CALL",
+            f"{module}.{name} cannot take a tensor",
+            node,
+            advice.instead_of(name),
+        )
+
+    def call_builtin(
+        self, name: str, arguments: list[Any], keywords: dict[str, Any], node: ast.AST
+    ) -> Any:
+        """A builtin of a tensor: few make sense, for the others there are operators."""
+        if name == "len" and len(arguments) == 1 and len(arguments[0].shape) > 0:
+            return arguments[0].shape[0]
+        if name == "isinstance" and len(arguments) == 2:
+            return self.compute(is_instance, arguments, node, what=name, lift=False)
+        if name in ("abs", "pow") and not keywords:
+            return self.compute(getattr(builtins, name), arguments, node, what=name)
+        kind = next(filter(is_data, arguments))
+        raise self.failure(
+            "UNSUPPORTED_CALL",
+            f"{name}() cannot take {describe(kind)}",
+            node,
+            advice.static_builtin(name),
         )
 
     def inline(
         self,
-        function: FunctionType,
+        function: FunctionType | NestedFunction,
         arguments: list[Any],
         keywords: dict[str, Any],
-        node: ast.Call,
+        node: ast.AST,
     ) -> Any:
         """Compile a helper function or another kernel in place of its call."""
+        name = function.__name__
         if len(self.callers) >= MAX_CALL_DEPTH or function in self.callers:
             raise self.failure(
                 "RECURSION",
-                f"'{function.__name__}' calls itself, directly or not",
+                f"'{name}' calls itself, directly or not",
                 node,
                 "unroll the recursion into a 'for' loop over a static range",
             )
+        nested = isinstance(function, NestedFunction)
+        signature = function.signature if nested else inspect.signature(function)
         try:
-            bound = inspect.signature(function).bind(*arguments, **keywords)
+            bound = signature.bind(*arguments, **keywords)
         except TypeError as error:
             raise self.failure(
                 "BAD_ARGUMENTS",
-                f"{function.__name__}: {error}",
+                f"{name}: {error}",
                 node,
-                f"call it as {function.__name__}{inspect.signature(function)}",
+                f"call it as {call_form(name, signature)}",
             ) from error
         bound.apply_defaults()
-        with self.located(node):
-            scope = Scope(function, self.scope.made)
-        scope.locals.update(bound.arguments)
-        source = function_source(function)
         try:
-            return type(self)(self.builder, source, scope, (*self.callers, function)).run()
+            source = function.source if nested else function_source(function)
+            scope = Scope(
+                source.tree,
+                function.scope.captured if nested else captured_names(function),
+                outer=function.scope if nested else None,
+                made=self.scope.made,
+            )
+            scope.locals.update(bound.arguments)
+            return type(self)(self.door, source, scope, (*self.callers, function)).run()
         except CompileError as error:
+            error.location = error.location or self.at(node)
             error.notes = (*error.notes, f"called from {self.at(node)}")
             raise
+
+
+def is_instance(value: Any, kinds: Any) -> bool:
+    """``isinstance`` with tensors of a kernel taken for ``pypto.Tensor``."""
+    listed = kinds if isinstance(kinds, tuple) else (kinds,)
+    if is_data(value):
+        return any(isinstance(kind, type) and issubclass(kind, Tensor) for kind in listed)
+    return isinstance(0 if isinstance(value, UnknownExtent) else value, kinds)
 
 
 def is_tensor_method(function: Any) -> bool:
@@ -242,4 +284,7 @@ def is_tensor_method(function: Any) -> bool:
 def is_user_function(function: FunctionType) -> bool:
     """True for functions a kernel compiles from their text; libraries are called as they are."""
     root = (function.__module__ or "").partition(".")[0]
-    return root not in ("math", "numpy", "operator", "functools", "itertools", "builtins")
+    return root not in (
+        "builtins", "collections", "copy", "dataclasses", "functools", "itertools", "math",
+        "numpy", "operator",
+    )  # fmt: skip

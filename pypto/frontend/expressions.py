@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pypto.errors import CompileError
+from pypto.frontend import advice
 from pypto.frontend.calls import Calls
+from pypto.frontend.functions import NestedFunction, signature_of
 from pypto.frontend.values import contains_data, describe, is_data, is_tensor
+from pypto.target.dtypes import DType, dtype_of
+
+MAX_UNROLLED = 1024
 
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -48,22 +55,48 @@ UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 }
 
 
+SYMBOLS: dict[type[ast.AST], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
+    ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in",
+    ast.NotIn: "not in", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
+}  # fmt: skip
+
+
 class Expressions(Calls):
     """Evaluates expressions to static Python values or tensors."""
 
     def evaluate(self, node: ast.expr) -> Any:
         handler = getattr(self, f"eval_{type(node).__name__}", None)
         if handler is None:
+            kind = type(node).__name__
+            word, fix = advice.EXPRESSIONS.get(kind, (kind, "compute it outside the kernel"))
             raise self.failure(
                 "UNSUPPORTED_EXPRESSION",
-                f"{type(node).__name__} expressions are not supported inside a kernel",
+                f"'{word}' is not supported inside a kernel",
                 node,
-                "write it with plain operators and calls, or compute it outside",
+                fix,
             )
         return handler(node)
 
     def eval_Constant(self, node: ast.Constant) -> Any:
-        return node.value
+        value = node.value
+        if isinstance(value, complex):
+            raise self.failure(
+                "BAD_NUMBER",
+                f"the number {value!r} is complex, which the device does not have",
+                node,
+                "keep real and imaginary parts in tensors of their own",
+            )
+        if isinstance(value, float) and math.isinf(value):
+            raise self.failure(
+                "BAD_NUMBER",
+                "this number is beyond the largest float: Python reads it as infinity",
+                node,
+                "write float('inf') if infinity is meant",
+            )
+        return value
 
     def eval_Name(self, node: ast.Name) -> Any:
         return self.scope.lookup(node.id, self.at(node))
@@ -84,55 +117,146 @@ class Expressions(Calls):
                 values.append(self.evaluate(node))
         return values
 
+    def eval_Set(self, node: ast.Set) -> set[Any]:
+        return self.scope.own(set(self.elements(node.elts)))
+
     def eval_Dict(self, node: ast.Dict) -> dict[Any, Any]:
-        if any(key is None for key in node.keys):
-            raise self.failure(
-                "UNSUPPORTED_EXPRESSION",
-                "'**' cannot be used in a dictionary inside a kernel",
-                node,
-                "write the keys out",
-            )
-        keys = [self.evaluate(key) for key in node.keys if key is not None]
-        return dict(zip(keys, map(self.evaluate, node.values), strict=True))
+        result: dict[Any, Any] = {}
+        for key, value in zip(node.keys, node.values, strict=True):
+            if key is not None:
+                result[self.evaluate(key)] = self.evaluate(value)
+                continue
+            others = self.evaluate(value)
+            if not isinstance(others, dict):
+                raise self.failure(
+                    "BAD_UNPACK",
+                    f"'**' needs a dictionary, not {describe(others)}",
+                    value,
+                    "write the keys out",
+                )
+            result.update(others)
+        return self.scope.own(result)
 
     def eval_JoinedStr(self, node: ast.JoinedStr) -> str:
         return "".join(
-            str(self.evaluate(part.value)) if isinstance(part, ast.FormattedValue)
+            self.formatted(part)
+            if isinstance(part, ast.FormattedValue)
             else str(self.evaluate(part))
             for part in node.values
-        )  # fmt: skip
+        )
+
+    def formatted(self, part: ast.FormattedValue) -> str:
+        """A value inside an f-string, as Python would write it."""
+        value = self.evaluate(part.value)
+        if contains_data(value):
+            raise self.failure(
+                "DATA_DEPENDENT",
+                f"a text needs values known while compiling, not {describe(value)}",
+                part.value,
+                "write its .shape or .dtype into the text",
+            )
+        conversions: dict[int, Callable[[Any], str]] = {114: repr, 115: str, 97: ascii}
+        if part.conversion in conversions:
+            value = conversions[part.conversion](value)
+        wanted = self.evaluate(part.format_spec) if part.format_spec is not None else ""
+        return self.compute(format, [value, wanted], part, what="a text", lift=False)
 
     def eval_ListComp(self, node: ast.ListComp) -> list[Any]:
-        results: list[Any] = []
-        self.comprehend(node.generators, lambda: results.append(self.evaluate(node.elt)))
-        return self.scope.own(results)
+        return self.scope.own(self.comprehended(node.generators, [node.elt], node))
 
     def eval_GeneratorExp(self, node: ast.GeneratorExp) -> list[Any]:
-        results: list[Any] = []
-        self.comprehend(node.generators, lambda: results.append(self.evaluate(node.elt)))
-        return results
+        return self.comprehended(node.generators, [node.elt], node)
+
+    def eval_SetComp(self, node: ast.SetComp) -> set[Any]:
+        return self.scope.own(set(self.comprehended(node.generators, [node.elt], node)))
+
+    def eval_DictComp(self, node: ast.DictComp) -> dict[Any, Any]:
+        pairs = self.comprehended(node.generators, [node.key, node.value], node)
+        return self.scope.own(dict(pairs))
+
+    def comprehended(
+        self, generators: list[ast.comprehension], results: list[ast.expr], node: ast.AST
+    ) -> list[Any]:
+        """One entry per binding of the generators: a value, or a tuple of several."""
+        found: list[Any] = []
+
+        def visit() -> None:
+            values = [self.evaluate(result) for result in results]
+            if len(found) >= MAX_UNROLLED and contains_data(values):
+                raise self.too_long(f"more than {MAX_UNROLLED}", node)
+            found.append(values[0] if len(values) == 1 else tuple(values))
+
+        self.comprehend(generators, visit)
+        return found
+
+    def too_long(self, times: object, node: ast.AST) -> CompileError:
+        return self.failure(
+            "LOOP_TOO_LONG",
+            f"the loop runs {times} times; a kernel unrolls at most {MAX_UNROLLED}",
+            node,
+            "use a whole-tensor operation instead of a loop over elements",
+        )
 
     def comprehend(self, generators: list[ast.comprehension], visit: Callable[[], None]) -> None:
-        """Run ``visit`` for each binding of the generators, in a scope of their own."""
+        """Run ``visit`` for each binding of the generators; their names end with them."""
         if not generators:
             visit()
             return
         first, *rest = generators
-        saved = dict(self.scope.locals)
-        for value in self.static_items(first.iter):
+        local = self.scope.locals
+        values = self.static_items(first.iter)
+        names = [node.id for node in ast.walk(first.target) if isinstance(node, ast.Name)]
+        saved = {name: local[name] for name in names if name in local}
+        for value in values:
             self.assign(first.target, value)
             if all(self.truth(test, "if") for test in first.ifs):
                 self.comprehend(rest, visit)
-        self.scope.locals.clear()
-        self.scope.locals.update(saved)
+        for name in names:
+            local.pop(name, None)
+        local.update(saved)
+
+    def eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        value = self.evaluate(node.value)
+        self.assign(node.target, value)
+        return value
+
+    def eval_Lambda(self, node: ast.Lambda) -> NestedFunction:
+        body = ast.copy_location(ast.Return(node.body), node)
+        tree = ast.FunctionDef(name="<lambda>", args=node.args, body=[body], decorator_list=[])
+        return self.nested(ast.copy_location(tree, node))
+
+    def nested(self, tree: ast.FunctionDef) -> NestedFunction:
+        """A function made here; its defaults are evaluated now, its variables when it is called."""
+        signature = signature_of(tree.args, self.evaluate)
+        return NestedFunction(replace(self.source, tree=tree), signature, self.scope, self.inline)
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind names; tuples and lists on the left unpack."""
         if isinstance(target, ast.Name):
             self.scope.locals[target.id] = value
-            return
-        if not isinstance(target, ast.Tuple | ast.List):
+        elif isinstance(target, ast.Tuple | ast.List):
+            self.unpack(target, value)
+        elif isinstance(target, ast.Subscript):
+            self.store(target, value)
+        else:
             raise self.bad_target(target)
+
+    def store(self, target: ast.Subscript, value: Any) -> None:
+        """Set an entry of a list or dictionary that the kernel has made."""
+        items = self.evaluate(target.value)
+        if not isinstance(items, list | dict):
+            raise self.bad_target(target)
+        if not self.scope.owns(items):
+            raise self.failure(
+                "CAPTURED_MUTATION",
+                "this would change an object made outside the kernel",
+                target,
+                "build a new list or dictionary inside the kernel",
+            )
+        index = self.evaluate(target.slice)
+        self.compute(lambda: items.__setitem__(index, value), [], target, what="[]=", lift=False)
+
+    def unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
         if is_data(value) or not hasattr(value, "__iter__"):
             raise self.failure(
                 "BAD_UNPACK",
@@ -141,15 +265,22 @@ class Expressions(Calls):
                 "unpack a tuple, for example the results of pypto.split",
             )
         values = list(value)
-        if len(values) != len(target.elts):
+        names = target.elts
+        stars = [i for i, one in enumerate(names) if isinstance(one, ast.Starred)]
+        fits = len(values) >= len(names) - 1 if stars else len(values) == len(names)
+        if not fits:
+            least = f"at least {len(names) - 1}" if stars else f"{len(names)}"
             raise self.failure(
                 "BAD_UNPACK",
-                f"{len(values)} values cannot be unpacked into {len(target.elts)} names",
+                f"{len(values)} values cannot be unpacked into {least} names",
                 target,
                 "give one name to each value",
             )
-        for element, item in zip(target.elts, values, strict=True):
-            self.assign(element, item)
+        for star in stars:  # Python allows one
+            end = len(values) - (len(names) - star - 1)
+            values[star:end] = [self.scope.own(values[star:end])]
+        for element, item in zip(names, values, strict=True):
+            self.assign(element.value if isinstance(element, ast.Starred) else element, item)
 
     def bad_target(self, target: ast.expr) -> CompileError:
         return self.failure(
@@ -174,7 +305,8 @@ class Expressions(Calls):
                     "DATA_DEPENDENT_IF",
                     f"'{word}' needs values known while compiling, not a tensor",
                     part,
-                    f"combine boolean tensors element by element with '{symbol}'",
+                    f"combine boolean tensors element by element with '{symbol}', then choose with "
+                    "pypto.where(condition, a, b)",
                 )
             if bool(value) is stops_at:
                 return value
@@ -183,13 +315,23 @@ class Expressions(Calls):
     def eval_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return not self.truth(node.operand, "not")
-        return self.compute(UNARY[type(node.op)], [self.evaluate(node.operand)], node)
+        value = self.evaluate(node.operand)
+        return self.compute(UNARY[type(node.op)], [value], node, what=SYMBOLS[type(node.op)])
 
     def eval_BinOp(self, node: ast.BinOp) -> Any:
         return self.binary(node.op, self.evaluate(node.left), self.evaluate(node.right), node)
 
     def binary(self, syntax: ast.operator, left: Any, right: Any, node: ast.AST) -> Any:
-        return self.compute(BINARY[type(syntax)], [left, right], node)
+        symbol = SYMBOLS[type(syntax)]
+        if symbol in advice.OPERATOR_FIXES and (is_data(left) or is_data(right)):
+            raise self.failure(
+                "UNSUPPORTED_OPERATOR",
+                f"'{symbol}' is not defined for tensors",
+                node,
+                advice.OPERATOR_FIXES[symbol],
+            )
+        result = self.compute(BINARY[type(syntax)], [left, right], node, what=f"'{symbol}'")
+        return self.scope.own(result) if isinstance(result, list) else result
 
     def eval_Compare(self, node: ast.Compare) -> Any:
         left = self.evaluate(node.left)
@@ -204,9 +346,20 @@ class Expressions(Calls):
                         node,
                         "compare with '==' and reduce, or search a static tuple",
                     )
-                part = self.compute(STATIC_COMPARE[type(syntax)], [left, right], node, lift=False)
+                part = self.compute(
+                    STATIC_COMPARE[type(syntax)],
+                    [left, right],
+                    node,
+                    what=f"'{SYMBOLS[type(syntax)]}'",
+                    lift=False,
+                )
             else:
-                part = self.compute(COMPARE[type(syntax)], [left, right], node)
+                part = self.compute(
+                    COMPARE[type(syntax)],
+                    comparable(left, right),
+                    node,
+                    what=f"'{SYMBOLS[type(syntax)]}'",
+                )
             if is_tensor(part) and len(node.ops) > 1:
                 raise self.failure(
                     "DATA_DEPENDENT_IF",
@@ -232,7 +385,8 @@ class Expressions(Calls):
             "DATA_DEPENDENT_IF",
             f"'{word}' depends on the values of a tensor ({describe(value)})",
             node,
-            "choose element by element with pypto.where(condition, a, b)",
+            "choose element by element with pypto.where(condition, a, b)"
+            + (", invert boolean tensors with '~'" if word == "not" else ""),
         )
 
     def static_items(self, node: ast.expr) -> Sequence[Any]:
@@ -246,3 +400,18 @@ class Expressions(Calls):
                 "iterate over range(n) with n known while compiling, or a tuple",
             )
         return value if isinstance(value, range) else list(value)
+
+
+def comparable(left: Any, right: Any) -> list[Any]:
+    """Two values to compare; beside an element type, NumPy's name of one means it."""
+    if isinstance(left, DType) or isinstance(right, DType):
+        return [element_type(left), element_type(right)]
+    return [left, right]
+
+
+def element_type(value: Any) -> Any:
+    """The element type that a NumPy dtype, scalar class or name stands for, else the value."""
+    try:
+        return value if value is None or isinstance(value, DType) else dtype_of(value) or value
+    except TypeError:  # NumPy knows no such type
+        return value

@@ -2,43 +2,111 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import difflib
-import inspect
-from collections.abc import Callable
+from collections.abc import Iterator
+from types import FunctionType
 from typing import Any
 
 from pypto.errors import CompileError, SourceLocation
+from pypto.frontend.advice import BUILTIN_FIXES
 
 # Builtins that make sense on values known while compiling.
 STATIC_BUILTINS: dict[str, Any] = {
     name: getattr(builtins, name)
     for name in (
-        "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "False", "float", "int",
-        "isinstance", "len", "list", "max", "min", "None", "pow", "range", "reversed", "round",
-        "slice", "sorted", "str", "sum", "True", "tuple", "zip",
+        "abs", "all", "any", "bool", "dict", "divmod", "enumerate", "filter", "float",
+        "frozenset", "int", "isinstance", "len", "list", "map", "max", "min", "pow", "range",
+        "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip",
+        "AssertionError", "Exception", "IndexError", "KeyError", "NotImplementedError",
+        "RuntimeError", "TypeError", "ValueError",
     )
-    if hasattr(builtins, name)
 }  # fmt: skip
+_INNER_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions and classes inside it."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.arguments):
+            continue
+        yield node
+        if not isinstance(node, _INNER_SCOPES):
+            yield from own_nodes(node)
+
+
+def assigned_names(tree: ast.FunctionDef) -> frozenset[str]:
+    """The names a function assigns somewhere: as in Python, these are its own throughout."""
+    comprehended = {
+        name
+        for node in own_nodes(tree)
+        if isinstance(node, _COMPREHENSIONS)
+        for generator in node.generators
+        for name in map(id, ast.walk(generator.target))
+    }
+    found = {
+        node.id
+        for node in own_nodes(tree)
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Store)
+        and id(node) not in comprehended
+    }
+    found |= {node.name for node in own_nodes(tree) if isinstance(node, ast.FunctionDef)}
+    return frozenset(found)
+
+
+def captured_names(function: FunctionType) -> dict[str, Any]:
+    """Globals of a function and the variables of the functions around it that have a value."""
+    captured = dict(function.__globals__)
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        try:
+            captured[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            captured.pop(name, None)
+    return captured
 
 
 class Scope:
-    """The names one activation of a function can see."""
+    """The names one activation of a function can see; ``outer`` is the scope it is nested in."""
 
-    def __init__(self, function: Callable[..., Any], made: list[Any] | None = None) -> None:
-        variables = inspect.getclosurevars(function)
+    def __init__(
+        self,
+        tree: ast.FunctionDef,
+        captured: dict[str, Any],
+        *,
+        outer: Scope | None = None,
+        made: list[Any] | None = None,
+    ) -> None:
         self.locals: dict[str, Any] = {}
+        self.assigned = assigned_names(tree)
+        self.captured = captured
+        self.outer = outer
         # Lists made by the kernel and its helpers: these may change, captured ones may not.
         self.made: list[Any] = [] if made is None else made
-        self.captured: dict[str, Any] = {**function.__globals__, **variables.nonlocals}
 
     def lookup(self, name: str, location: SourceLocation) -> Any:
         """The value of a name.
 
         Raises:
-            CompileError: ``UNKNOWN_NAME``, with the nearest known name.
+            CompileError: ``UNKNOWN_NAME``, with the nearest known name; ``UNASSIGNED_NAME`` when
+                the function assigns it elsewhere.
         """
-        for table in (self.locals, self.captured, STATIC_BUILTINS):
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.locals:
+                return scope.locals[name]
+            if name in scope.assigned:
+                raise CompileError(
+                    "UNASSIGNED_NAME",
+                    f"'{name}' has no value here: no assignment to it was reached",
+                    location=location,
+                    fix="assign it on every path before this line",
+                )
+            scope = scope.outer
+        for table in (self.captured, STATIC_BUILTINS):
             if name in table:
                 return table[name]
         if hasattr(builtins, name):
@@ -46,20 +114,24 @@ class Scope:
                 "UNSUPPORTED_BUILTIN",
                 f"builtin '{name}' cannot be used inside a kernel",
                 location=location,
-                fix="compute it outside and capture the value",
+                fix=BUILTIN_FIXES.get(name, "compute it outside and capture the value"),
             )
-        known = [*self.locals, *(k for k in self.captured if not k.startswith("__"))]
-        near = difflib.get_close_matches(name, known, n=1)
+        near = difflib.get_close_matches(name, self.known(), n=1)
         fix = f"did you mean '{near[0]}'?" if near else "assign it before this line, or import it"
         raise CompileError(
             "UNKNOWN_NAME", f"name '{name}' is not defined", location=location, fix=fix
         )
 
-    def own(self, items: list[Any]) -> list[Any]:
-        """Remember a list as made by the kernel."""
-        self.made.append(items)
-        return items
+    def known(self) -> list[str]:
+        """Every name that has a value here, apart from builtins."""
+        around = self.outer.known() if self.outer else list(self.captured)
+        return [*self.locals, *(name for name in around if not name.startswith("__"))]
+
+    def own(self, value: Any) -> Any:
+        """Remember a list or dictionary as made by the kernel."""
+        self.made.append(value)
+        return value
 
     def owns(self, value: Any) -> bool:
-        """Whether a list was made by the kernel."""
+        """Whether a list or dictionary was made by the kernel."""
         return any(value is item for item in self.made)

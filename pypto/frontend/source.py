@@ -17,7 +17,6 @@ from pypto.errors import CompileError, SourceLocation
 class FunctionSource:
     """A function's tree with the file, line and column its text begins at."""
 
-    function: Callable[..., Any]
     tree: ast.FunctionDef
     file: str
     first_line: int
@@ -42,6 +41,13 @@ class FunctionSource:
         column = start.column + len("def ")
         return SourceLocation(start.file, start.line, column, column + len(self.name))
 
+    def parameter(self, name: str) -> SourceLocation:
+        """Where a parameter stands in the ``def`` line."""
+        arguments = self.tree.args
+        stars = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+        listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *stars]
+        return self.location(next((one for one in listed if one.arg == name), self.tree))
+
 
 def function_source(function: Callable[..., Any]) -> FunctionSource:
     """Read and parse the text of a function.
@@ -51,31 +57,42 @@ def function_source(function: Callable[..., Any]) -> FunctionSource:
             plain ``def``.
     """
     name = getattr(function, "__name__", repr(function))
+    code = getattr(function, "__code__", function)
     try:
-        lines, first_line = inspect.getsourcelines(function)
+        lines, first_line = inspect.getsourcelines(code)
     except (OSError, TypeError) as error:
         raise CompileError(
             "NO_SOURCE",
             f"the source text of '{name}' cannot be read",
             fix="define the function with 'def' in a file; kernels are compiled from their text",
         ) from error
-    text = "".join(lines)
-    dedented = textwrap.dedent(text)
+    dedented = textwrap.dedent("".join(lines))
     first = next(line for line in lines if line.strip())
     indent = len(first) - len(first.lstrip())
-    file = relative_path(inspect.getsourcefile(function) or "<unknown>")
+    file = relative_path(inspect.getsourcefile(code) or "<unknown>")
     try:
         body = ast.parse(dedented).body
     except SyntaxError:  # a lambda inside an expression, cut out of its line
         body = []
+    place = SourceLocation(file, first_line, indent + 1)
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
+        kind = "async function" if inspect.iscoroutinefunction(function) else "lambda"
+        article = "an" if kind[0] == "a" else "a"
         raise CompileError(
             "NOT_A_FUNCTION",
-            f"'{name}' is not a plain function",
-            location=SourceLocation(file, first_line, indent + 1),
+            f"'{name}' is not a plain function but {article} {kind}",
+            location=place,
             fix="write it with 'def'; lambdas and async functions cannot be compiled",
         )
-    return FunctionSource(function, body[0], file, first_line, indent)
+    source = FunctionSource(body[0], file, first_line, indent)
+    if inspect.isgeneratorfunction(function):
+        raise CompileError(
+            "NOT_A_FUNCTION",
+            f"'{name}' is a generator: it has a 'yield'",
+            location=source.definition(),
+            fix="return a tuple of tensors",
+        )
+    return source
 
 
 def relative_path(path: str) -> str:

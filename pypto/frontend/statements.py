@@ -6,10 +6,11 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from pypto.errors import CompileError
-from pypto.frontend.expressions import Expressions
-
-MAX_UNROLLED = 1024
+from pypto.errors import CompileError, PyptoError
+from pypto.frontend import advice
+from pypto.frontend.expressions import MAX_UNROLLED, Expressions
+from pypto.frontend.scope import own_nodes
+from pypto.frontend.values import contains_data, describe, is_data
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Statements(Expressions):
             CompileError: ``MISSING_RETURN`` when a path ends without one.
         """
         result = self.block(self.source.tree.body)
+        if result is None and self.callers and not self.returns_something():
+            return None
         if result is None:
             raise CompileError(
                 "MISSING_RETURN",
@@ -45,6 +48,9 @@ class Statements(Expressions):
                 fix="end every path with 'return' and the result tensor",
             )
         return result.value
+
+    def returns_something(self) -> bool:
+        return any(isinstance(node, ast.Return) for node in own_nodes(self.source.tree))
 
     def block(self, statements: list[ast.stmt]) -> Returned | None:
         for statement in statements:
@@ -57,28 +63,46 @@ class Statements(Expressions):
         return None
 
     def unsupported(self, node: ast.stmt) -> CompileError:
-        word = type(node).__name__
-        fixes = {
-            "While": "use 'for' over a range known while compiling",
-            "Try": "check shapes with 'if'; kernels cannot catch exceptions",
-            "With": "move the context manager outside the kernel",
-            "Import": "import at the top of the file",
-            "ImportFrom": "import at the top of the file",
-            "FunctionDef": "define the helper outside the kernel and call it",
-            "ClassDef": "define the class outside the kernel",
-            "Global": "return the value instead",
-            "Nonlocal": "return the value instead",
-            "Delete": "just stop using the name",
-            "Raise": "use 'assert' on values known while compiling",
-        }
-        code = "WHILE_LOOP" if word == "While" else "UNSUPPORTED_STATEMENT"
-        shown = {"While": "while", "FunctionDef": "nested def", "ClassDef": "class"}
-        return CompileError(
-            code,
-            f"'{shown.get(word, word.lower())}' is not supported inside a kernel",
-            location=self.at(node),
-            fix=fixes.get(word, "move it outside the kernel"),
-        )
+        kind = type(node).__name__
+        word, fix = advice.STATEMENTS.get(kind, (kind.lower(), "move it outside the kernel"))
+        code = "WHILE_LOOP" if word == "while" else "UNSUPPORTED_STATEMENT"
+        return self.failure(code, f"'{word}' is not supported inside a kernel", node, fix)
+
+    def do_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if node.decorator_list:
+            raise self.failure(
+                "DECORATED_FUNCTION",
+                f"'{node.name}' has a decorator; a function inside a kernel cannot have one",
+                node.decorator_list[0],
+                "define the decorated function outside the kernel",
+            )
+        generating = (n for n in own_nodes(node) if isinstance(n, ast.Yield | ast.YieldFrom))
+        place = next(generating, None)
+        if place is not None:
+            raise self.failure(
+                "NOT_A_FUNCTION",
+                f"'{node.name}' is a generator: it has a 'yield'",
+                place,
+                "return a tuple of tensors",
+            )
+        self.scope.locals[node.name] = self.nested(node)
+
+    def do_Raise(self, node: ast.Raise) -> None:
+        error = None if node.exc is None else self.evaluate(node.exc)
+        if isinstance(error, type) and issubclass(error, Exception):
+            error = error()
+        if not isinstance(error, Exception):
+            raise self.failure(
+                "UNSUPPORTED_STATEMENT",
+                "'raise' needs an exception with its message",
+                node,
+                'write raise ValueError("what is wrong")',
+            )
+        said = error.message if isinstance(error, PyptoError) else str(error)
+        name = type(error).__name__
+        raise CompileError(
+            "RAISED", f"{name}: {said}" if said else name, location=self.at(node)
+        ) from error
 
     def do_Return(self, node: ast.Return) -> Returned:
         if node.value is None:
@@ -107,17 +131,19 @@ class Statements(Expressions):
             self.assign(node.target, self.evaluate(node.value))
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
-        if not isinstance(node.target, ast.Name):
+        if not isinstance(node.target, ast.Name | ast.Subscript):
             raise self.bad_target(node.target)
-        current = self.scope.lookup(node.target.id, self.at(node.target))
-        value = self.binary(node.op, current, self.evaluate(node.value), node)
-        self.scope.locals[node.target.id] = value
+        current = self.evaluate(node.target)
+        if is_data(current) and isinstance(node.target, ast.Subscript):
+            raise self.bad_target(node.target)
+        self.assign(node.target, self.binary(node.op, current, self.evaluate(node.value), node))
 
     def do_Assert(self, node: ast.Assert) -> None:
         if self.truth(node.test, "assert"):
             return
         message = self.evaluate(node.msg) if node.msg is not None else "assertion failed"
-        raise CompileError("ASSERTION", str(message), location=self.at(node))
+        said = describe(message) if contains_data(message) else str(message)
+        raise CompileError("ASSERTION", said, location=self.at(node))
 
     def do_If(self, node: ast.If) -> Returned | None:
         return self.block(node.body if self.truth(node.test, "if") else node.orelse)
@@ -125,12 +151,7 @@ class Statements(Expressions):
     def do_For(self, node: ast.For) -> Returned | None:
         values = self.static_items(node.iter)
         if len(values) > MAX_UNROLLED:
-            raise CompileError(
-                "LOOP_TOO_LONG",
-                f"the loop runs {len(values)} times; a kernel unrolls at most {MAX_UNROLLED}",
-                location=self.at(node.iter),
-                fix="use a whole-tensor operation instead of a loop over elements",
-            )
+            raise self.too_long(len(values), node.iter)
         for value in values:
             self.assign(node.target, value)
             try:

@@ -6,6 +6,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from pypto.errors import CompileError
+from pypto.frontend.structure import leaves
 from pypto.ops.value import Tensor
 
 
@@ -25,10 +27,36 @@ def is_data(value: Any) -> bool:
 
 
 def contains_data(value: Any) -> bool:
-    """True for data, and for tuples and lists that hold some."""
-    if isinstance(value, tuple | list):
-        return any(contains_data(item) for item in value)
-    return is_data(value)
+    """True for data, and for tuples, lists, dictionaries and records that hold some."""
+    return is_data(value) or any(map(is_data, leaves(value)))
+
+
+def plain_array(value: Any, what: str) -> np.ndarray:
+    """An array as the device can take it; ``what`` names it in messages.
+
+    Raises:
+        CompileError: ``UNSUPPORTED_ARRAY`` for arrays that mean more than their elements.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise CompileError(
+            "UNSUPPORTED_ARRAY",
+            f"{what} is a masked array; the device has no masked elements",
+            fix="pass .filled(value), and the mask as an array of its own for pypto.where",
+        )
+    if isinstance(value, np.matrix):
+        raise CompileError(
+            "UNSUPPORTED_ARRAY",
+            f"{what} is a np.matrix, whose '*' is not that of a tensor",
+            fix="pass np.asarray(matrix) and multiply with '@'",
+        )
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise CompileError(
+            "UNSUPPORTED_ARRAY",
+            f"{what} is no array: {error}",
+            fix="pass an array whose rows have one length",
+        ) from error
 
 
 def describe(value: Any) -> str:

@@ -184,7 +184,7 @@ CASES = [
     (with_statement, "UNSUPPORTED_STATEMENT", "'with' is not supported", "with open", "outside"),
     (static_error, "STATIC_ERROR", "ZeroDivisionError: division by zero", "1 / 0", "operands were"),
     (bad_unpack, "BAD_UNPACK", "3 values cannot be unpacked into 2 names", "a, b", "one name"),
-    (print_call, "UNSUPPORTED_BUILTIN", "builtin 'print'", "print", "compute it outside"),
+    (print_call, "UNSUPPORTED_BUILTIN", "builtin 'print'", "print", "print it outside"),
     (failed_assertion, "ASSERTION", "four rows are needed", "assert", None),
     (float64_constant, "DTYPE_MISMATCH", "float64", "x + np", "astype"),
 ]
