@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from xdsl.dialects import scf
-from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from pypto.dialects import tik
@@ -16,14 +14,14 @@ from pypto.dialects.emitter import Emitter, Index
 from pypto.dialects.locations import from_ir
 from pypto.dialects.tile_types import TileType
 from pypto.errors import CompileError
-from pypto.passes.tik.sync_units import DISJOINT
+from pypto.passes.tik.whole_repeats import MAX_REPEATS as MAX_REPEATS
+from pypto.passes.tik.whole_repeats import disjoint_loop, emit_counted
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I1, U16, U32, DType
 from pypto.target.instructions import exists
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES, Space
 from pypto.target.soc import Soc
 
-MAX_REPEATS = 255
 COUNT_MODE = 1
 # Vector elements that tell only their width.
 BITS_OF_SIZE: dict[int, DType] = {2: U16, 4: U32}
@@ -101,6 +99,11 @@ class Lowering:
         """Whether the machine has an instruction or a state operation."""
         return exists(mnemonic, self.machine.architecture)
 
+    @property
+    def counts(self) -> bool:
+        """Whether a mask can count elements; then instructions take 0 of them, and 0 repeats."""
+        return self.has("set_mask_count")
+
     # Buffers.
 
     def allocate(self, label: str, space: Space, bytes: int, slots: int = 1) -> Buffer:
@@ -128,7 +131,7 @@ class Lowering:
         count = ceil_div(buffer.bytes, U32.bytes)
         for slot in range(buffer.slots):
             pointer = emit.value(tik.SlotOp, buffer.value, emit.index(slot))
-            emit.instruction("vector_dup.u32", dst=pointer, scalar=0, **counted(count))
+            self._counted(emit, "vector_dup.u32", count, dst=pointer, scalar=0)
 
     def constant(self, dtype: DType, value: int | float) -> SSAValue:
         """A 32-byte block of one number, filled at the start of the kernel."""
@@ -138,8 +141,8 @@ class Lowering:
             emit = self.prologue
             emit.location = self.emit.location
             pointer = emit.value(tik.SlotOp, buffer.value, emit.index(0))
-            fields = counted(BLOCK_BYTES // dtype.bytes)
-            emit.instruction(f"vector_dup.{dtype}", dst=pointer, scalar=value, **fields)
+            count = BLOCK_BYTES // dtype.bytes
+            self._counted(emit, f"vector_dup.{dtype}", count, dst=pointer, scalar=value)
             self.constants[key] = pointer
         return self.constants[key]
 
@@ -217,13 +220,17 @@ class Lowering:
     @contextmanager
     def disjoint(self, trips: Index) -> Iterator[Index]:
         """A loop whose turns write different bytes of every buffer acquired outside of it."""
-        with self.emit.for_(0, trips) as loop:
-            if isinstance(loop.index, BlockArgument):
-                made = loop.index.block.parent_op()
-                if isinstance(made, scf.ForOp):
-                    made.attributes[DISJOINT] = UnitAttr()
-            with self.scope():
-                yield loop.index
+        with disjoint_loop(self.emit, trips) as turn, self.scope():
+            yield turn
+
+    @contextmanager
+    def unless_none(self, count: Index) -> Iterator[None]:
+        """What ``count`` repeats or lanes do; nothing for 0 where no instruction takes 0."""
+        if self.counts:
+            yield
+            return
+        with self.emit.if_(self.emit.compare_lt(0, count)), self.scope():
+            yield
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -240,7 +247,8 @@ class Lowering:
         Disjoint turns of a loop, unless one piece holds all.
         """
         if most <= limit:
-            yield 0, total
+            with self.unless_none(total):
+                yield 0, total
             return
         emit = self.emit
         with self.disjoint(emit.ceil_div(total, limit)) as turn:
@@ -251,7 +259,15 @@ class Lowering:
 
     def vector(self, mnemonic: str, count: Index, **fields: int | float | SSAValue) -> None:
         """A vector instruction on the first ``count`` elements."""
-        self.emit.instruction(mnemonic, **counted(count), **fields)
+        self._counted(self.emit, mnemonic, count, **fields)
+
+    def _counted(
+        self, emit: Emitter, mnemonic: str, count: Index, **fields: int | float | SSAValue
+    ) -> None:
+        if self.counts:
+            emit.instruction(mnemonic, **counted(count), **fields)
+        else:
+            emit_counted(emit, mnemonic, count, fields)
 
     def copy(self, target: Tile, source: Tile) -> None:
         """The bytes of a UB tile, padding included."""
@@ -267,7 +283,16 @@ class Lowering:
             bits, count = U16, self.emit.ceil_div(count, U16.bytes)
         else:
             bits, count = U32, self.emit.mul(count, dtype.bytes // U32.bytes)
-        self.vector(f"vcopy.{bits}", count, dst=target, src=source)
+        if self.has(f"vcopy.{bits}"):
+            self.vector(f"vcopy.{bits}", count, dst=target, src=source)
+        else:
+            self.copy_blocks(target, source, self.emit.mul(count, bits.bytes))
+
+    def copy_blocks(self, target: SSAValue, source: SSAValue, bytes: Index) -> None:
+        """The 32-byte blocks that ``bytes`` begin, with whatever follows in the last one."""
+        blocks = self.emit.ceil_div(bytes, BLOCK_BYTES)
+        with self.unless_none(blocks):
+            self.emit.instruction("copy_ubuf_to_ubuf.b32", dst=target, src=source, length=blocks)
 
     def unsupported(self, what: str, fix: str) -> CompileError:
         """An error at the operation being lowered."""
