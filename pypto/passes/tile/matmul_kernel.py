@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Literal
 
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 
 from pypto.dialects import tile
@@ -13,8 +14,9 @@ from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.passes.tile.arithmetic import ceil_div
 from pypto.passes.tile.kernel_frame import Frame
-from pypto.passes.tile.matmul_schedule import MatmulProblem, choose_schedule
+from pypto.passes.tile.matmul_schedule import MatmulProblem, choose_schedule, drains_to_ub
 from pypto.target.dtypes import F32
+from pypto.target.layouts import EDGE
 from pypto.target.memory import Space
 
 
@@ -32,10 +34,17 @@ class MatmulKernel:
         self.m, self.n = m, n
         self.k = type_of(self.a).shape[-2 if self.ta else -1]
         self.dtype = type_of(self.a).dtype
-        problem = MatmulProblem(
-            prod(batch), m, n, self.k, self.dtype.bytes, type_of(op.results[0]).dtype.bytes
+        self.problem = MatmulProblem(
+            batch=prod(batch),
+            m=m,
+            n=n,
+            k=self.k,
+            operand_bytes=self.dtype.bytes,
+            result_bytes=type_of(op.results[0]).dtype.bytes,
+            ta=self.ta,
+            tb=self.tb,
         )
-        self.schedule = choose_schedule(problem, frame.soc, frame.slots)
+        self.schedule = choose_schedule(self.problem, frame.soc, frame.slots)
 
     def lower(self) -> None:
         """Emit the loops and close the frame."""
@@ -48,11 +57,7 @@ class MatmulKernel:
             rows = self.frame.valid(self.m, row, schedule.m)
             columns = self.frame.valid(self.n, column, schedule.n)
             total = self.product(batch, row, column, rows, columns)
-            result = self.op.results[0]
-            offset, stride = self.place(result, batch, row, column)
-            emit.op(
-                tile.StoreOp, total, self.frame.outputs[0], emit.index(offset), emit.index(stride)
-            )
+            self.store(total, *self.place(self.op.results[0], batch, row, column))
         self.frame.close(
             {
                 "m": schedule.m,
@@ -92,6 +97,19 @@ class MatmulKernel:
                 )
             packets.yield_(*steps.results)
         return packets.results[0]
+
+    def store(self, total: SSAValue, offset: Index, stride: Index) -> None:
+        """Bring an accumulator to the result, through UB where there is no other way."""
+        frame, schedule = self.frame, self.schedule
+        if drains_to_ub(frame.soc):
+            frame.function.attributes[tile.GRANULE] = IntegerAttr(EDGE, i64)
+            dtype = type_of(self.op.results[0]).dtype
+            type = tile.TileType(schedule.m, schedule.n, dtype, Space.UB)
+            total = self.emit.value(tile.DrainOp, total, type)
+            frame.store(total, frame.outputs[0], offset, stride, self.problem.runs, schedule.n)
+            return
+        places = self.emit.index(offset), self.emit.index(stride)
+        self.emit.op(tile.StoreOp, total, frame.outputs[0], *places)
 
     def load(
         self,

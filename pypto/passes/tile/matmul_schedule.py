@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pypto.passes.core_kinds import cores_for
+from pypto.passes.tile.alignment import Runs, Tail, tail_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
-from pypto.target.memory import Space
+from pypto.passes.tile.block_loads import load_instructions
+from pypto.target.instructions import exists
+from pypto.target.memory import BLOCK_BYTES, PATHS, REPEAT_BYTES, Space
 from pypto.target.soc import Soc
 
-# Instructions of the scalar unit per step of K, and per row of fractals loaded in it: what the
-# lowering emits, counted in programs.
+# Instructions of the scalar unit per step of K, and per row of fractals loaded in it or row of
+# blocks loaded to L1: what the lowering emits, counted in programs.
 STEP_SCALARS = 40
 ROW_SCALARS = 8
+# Start-up of a vector instruction, and what stores keep in UB beside a drained tile, in bytes:
+# room per row to put its last blocks together, and alignment of buffers.
+VECTOR_HEAD = 24
+TAIL_BYTES = 4 * BLOCK_BYTES
+RESERVE_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class MatmulProblem:
-    """``batch`` products of (m x k) by (k x n); element size of the operands in bytes."""
+    """``batch`` products of (m x k) by (k x n); element sizes in bytes.
+
+    ``ta``, ``tb``: the factor lies transposed in memory.
+    """
 
     batch: int
     m: int
@@ -25,11 +37,18 @@ class MatmulProblem:
     k: int
     operand_bytes: int
     result_bytes: int
+    ta: bool = False
+    tb: bool = False
 
     @property
     def fractal_k(self) -> int:
         """Depth of one cube step: a 32-byte row of operand elements."""
-        return 32 // self.operand_bytes
+        return BLOCK_BYTES // self.operand_bytes
+
+    @property
+    def runs(self) -> Runs:
+        """The result as runs of neighbouring elements: its rows."""
+        return Runs(self.result_bytes, self.n, self.batch * self.m)
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,18 @@ class MatmulSchedule:
     result_slots: int
 
 
+def drains_to_ub(soc: Soc) -> bool:
+    """Whether results leave L0C through UB, where there is no path to global memory."""
+    return (Space.L0C, Space.GM) not in PATHS[soc.architecture]
+
+
+def ub_bytes(schedule: MatmulSchedule, problem: MatmulProblem) -> int:
+    """Bytes of UB on the way out: the fractals as they come, and rows in as many slots as kept."""
+    tile = round_up(schedule.m * schedule.n * problem.result_bytes, REPEAT_BYTES)
+    tails = schedule.m * TAIL_BYTES
+    return tile * (1 + schedule.slots) + tails * schedule.slots + RESERVE_BYTES
+
+
 def fits(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc) -> bool:
     """True when every tile of the schedule fits its memory, all slots counted."""
     size, slots = problem.operand_bytes, schedule.slots
@@ -56,6 +87,59 @@ def fits(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc) -> bool:
         and schedule.k * schedule.n * size * slots <= usable[Space.L0B]
         and schedule.m * schedule.n * 4 * schedule.result_slots <= usable[Space.L0C]
         and (schedule.m + schedule.n) * schedule.k_l1 * size * slots <= usable[Space.L1]
+        and (not drains_to_ub(soc) or ub_bytes(schedule, problem) <= usable[Space.UB])
+    )
+
+
+def cores_of(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc) -> int:
+    """Cores that may share out the tiles: one when a tile writes back what another one owns."""
+    if drains_to_ub(soc) and tail_of(problem.runs, schedule.n) is Tail.MERGE:
+        return 1
+    return cores_for(soc, multiplies=True)
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """Cycles of one tile from L0C to global memory: that keep L0C, and of the slowest pipe."""
+
+    keeps_l0c: int
+    slowest: int
+
+
+def way_out(m: int, n: int, problem: MatmulProblem, soc: Soc) -> WayOut:
+    """The way out of a tile of ``m`` x ``n``."""
+    numbers, size = soc.numbers, problem.result_bytes
+    if not drains_to_ub(soc):
+        row = ceil_div(numbers.fixpipe_row_hundredths, 100)
+        drain = numbers.fixpipe_head + m * max(row, size * n // numbers.fixpipe_to_gm)
+        return WayOut(drain, drain)
+    drain = VECTOR_HEAD + m * n * 4 // numbers.l0c_to_ub
+    rows = n // 16 * (VECTOR_HEAD + m * 16 * size // numbers.vector_repeat_bytes)
+    store = max(numbers.mte2_interval, m * n * size // numbers.ub_to_gm)
+    return WayOut(drain, max(drain + rows, store))
+
+
+def load_count(schedule: MatmulSchedule, m: int, n: int, problem: MatmulProblem, soc: Soc) -> int:
+    """Instructions that load both factors of a tile of ``m`` x ``n`` to L1, over all of K."""
+    packets = ceil_div(max(problem.k, 1), schedule.k_l1)
+    if exists(f"copy_gm_to_cbuf_multi_nd2nz.b{8 * problem.operand_bytes}", soc.architecture):
+        return 2 * packets
+    rest = problem.k - (packets - 1) * schedule.k_l1
+    whole = packet_loads(m, n, schedule.k_l1, problem) if packets > 1 else 0
+    return (packets - 1) * whole + packet_loads(m, n, rest, problem)
+
+
+def packet_loads(m: int, n: int, depth: int, problem: MatmulProblem) -> int:
+    """Instructions that load (m x depth) and (depth x n) in blocks, each as it lies in memory."""
+    a = (min(m, problem.m), depth), problem.k
+    b = (depth, min(n, problem.n)), problem.n
+    if problem.ta:
+        a = a[0][::-1], problem.m
+    if problem.tb:
+        b = b[0][::-1], problem.k
+    return sum(
+        load_instructions(rows, ceil_div(columns, problem.fractal_k), width * problem.operand_bytes)
+        for (rows, columns), width in (a, b)
     )
 
 
@@ -68,27 +152,30 @@ def estimated_cycles(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc)
     m, n = min(schedule.m, round_up(problem.m, 16)), min(schedule.n, round_up(problem.n, 16))
     k, size = max(problem.k, 1), problem.operand_bytes
     tiles = problem.batch * ceil_div(problem.m, m) * ceil_div(problem.n, n)
-    waves = ceil_div(tiles, soc.cube_cores)
+    cores = cores_of(schedule, problem, soc)
+    waves = ceil_div(tiles, cores)
     cycles_per_fractal = 2 if size == 4 else 1
     steps = ceil_div(k, schedule.k)
     packets = ceil_div(k, schedule.k_l1)
     cube = (m // 16) * (n // 16) * ceil_div(k, problem.fractal_k) * cycles_per_fractal
     cube += steps * numbers.mad_gap
-    loads = (m + n) * k * size // numbers.gm_port_cube + packets * 2 * numbers.mte2_interval
-    shared = soc.cube_cores if tiles >= soc.cube_cores else tiles
+    instructions = load_count(schedule, m, n, problem, soc)
+    loads = (m + n) * k * size // numbers.gm_port_cube + instructions * numbers.mte2_interval
+    shared = min(cores, tiles)
     loads = max(loads, (m + n) * k * size * shared // numbers.l2_bandwidth)
     extracts = m * k * size // numbers.l1_to_l0a + n * k * size // numbers.l1_to_l0b
     extracts += steps * numbers.load2d_latency
     scalars = steps * (STEP_SCALARS + ROW_SCALARS * (m // 16 + schedule.k // 16))
-    drain = numbers.fixpipe_head + m * max(5, problem.result_bytes * n // 118)
+    scalars += (instructions - packets * 2) * ROW_SCALARS
+    out = way_out(m, n, problem, soc)
     fill = numbers.gm_latency_read + loads // packets + extracts // steps
     if schedule.slots == 1:
         wait = packets * numbers.gm_latency_read
-        return waves * (cube + loads + extracts + drain + wait)
+        return waves * (cube + loads + extracts + out.slowest + wait)
     body = max(cube, loads, extracts, scalars * numbers.scalar_issue)
     if schedule.result_slots == 1:
-        return fill + waves * (body + drain)
-    return fill + waves * max(body, drain) + drain
+        return fill + waves * max(body + out.keeps_l0c, out.slowest)
+    return fill + waves * max(body, out.slowest) + out.slowest
 
 
 def candidates(problem: MatmulProblem, soc: Soc, slots: int) -> Iterator[MatmulSchedule]:
