@@ -98,9 +98,11 @@ def compile_case(case: KernelCase, request: Request, observer: Observer) -> Exec
         soc=request.soc, opt_level=request.opt_level, verify_each=request.verify_each
     )
     types = signature.declared_types(kernel.function)
-    if types is None:
-        types = signature.bind(kernel.function, case.inputs(), {}).types
-    return kernel.compile_anew(types, observer).executable
+    inputs = None
+    if types is None or (request.verify_each and case.example_inputs is not None):
+        call = signature.bind(kernel.function, case.inputs(), {})
+        types, inputs = call.types, call.arrays
+    return kernel.compile_anew(types, observer, inputs).executable
 
 
 def compile_ir(file: str, request: Request, recorder: LevelRecorder) -> Executable:

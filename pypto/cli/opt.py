@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from pypto.cli.ir_file import read_module, read_text, write_text
 from pypto.cli.observers import make_observer
+from pypto.cli.progress import progress
 from pypto.dialects.context import print_module
 from pypto.runtime.compiler import run_passes
+from pypto.runtime.prove import Prover
 
 
 def opt_command(
@@ -30,7 +33,14 @@ def opt_command(
     observer = make_observer(
         dump_ir=dump_ir, print_after_all=print_after_all, print_after=print_after
     )
-    run_passes(module, constants, pipeline, observer=observer, verify_each=verify_each)
+    guard = None
+    if verify_each:
+        guard = Prover(constants)
+        reason = guard.obstacle(module)
+        if reason is not None:
+            print(f"note: passes are not proven by execution: {reason}", file=sys.stderr)
+    with progress(f"running {pipeline or 'no passes'}"):
+        run_passes(module, constants, pipeline, observer=observer, guard=guard)
     write_text(print_module(module, locations="loc(" in text), output)
     if output is not None:
         constants.save(output.parent)

@@ -86,31 +86,51 @@ def _closest(name: str, names: Iterable[str]) -> str | None:
     return f"did you mean {found[0]!r}?" if found else None
 
 
+class Guard:
+    """Watches a run: applies the passes and judges the module before and behind them.
+
+    This one verifies the module before the first pass, and behind the first and the last.
+    """
+
+    def begin(self, module: ModuleOp) -> None:
+        """Judge the module before the first pass."""
+        verify_module(module, "the input of the pipeline")
+
+    def apply(self, one: Pass, context: Context, module: ModuleOp) -> None:
+        """Run one pass."""
+        one.apply(context, module)
+
+    def judge(self, one: Pass, module: ModuleOp, step: Step) -> None:
+        """Raise for a pass that broke the module."""
+        if step.index == 1 or not step.remaining:
+            verify_module(module, f"the module behind pass {one.name!r}")
+
+
 def run_pipeline(
     module: ModuleOp,
     pipeline: str,
     context: Context,
     *,
     after_pass: Observer | None = None,
-    verify_each: bool = False,
+    guard: Guard | None = None,
 ) -> None:
     """Run ``pipeline`` over ``module`` in place.
 
-    ``after_pass`` sees the module before the first pass and after every pass. The module is
-    verified before the first pass, after the first and the last, or after each.
+    ``after_pass`` sees the module before the first pass and after every pass, before it is judged.
     """
+    guard = guard or Guard()
     passes = parse_passes(pipeline)
     texts = [str(one) for one in passes]
     observe = after_pass or (lambda module, step: None)
-    verify_module(module, "the input of the pipeline")
+    guard.begin(module)
     observe(module, Step(0, "input", "", ",".join(texts)))
     for index, one in enumerate(passes, start=1):
-        try:
-            one.apply(context, module)
-            if verify_each or index in (1, len(passes)):
-                verify_module(module, f"the module behind pass {one.name!r}")
-        except CompileError as error:
-            error.notes += (f"in pass {one.name!r}",)
-            raise
         step = Step(index, one.name, ",".join(texts[:index]), ",".join(texts[index:]))
-        observe(module, step)
+        try:
+            guard.apply(one, context, module)
+            observe(module, step)
+            guard.judge(one, module, step)
+        except CompileError as error:
+            if f"pass {one.name!r}" not in error.message:
+                error.notes += (f"in pass {one.name!r}",)
+            raise

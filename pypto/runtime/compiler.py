@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 
 from pypto.codegen import build_executable
@@ -16,7 +17,7 @@ from pypto.dialects.host import SOC
 from pypto.dialects.locations import source_of
 from pypto.dialects.types import abstract_type
 from pypto.frontend.module import build_module
-from pypto.passes.driver import Step, run_pipeline
+from pypto.passes.driver import Guard, Step, run_pipeline
 from pypto.passes.pipelines import PIPELINES
 from pypto.runtime.compilation import Compilation
 from pypto.runtime.kernel import Options
@@ -49,8 +50,9 @@ def compile_function(
     name: str,
     options: Options,
     observer: Observer | None = None,
+    inputs: Sequence[np.ndarray] | None = None,
 ) -> Compilation:
-    """Compile a Python function for argument types."""
+    """Compile a Python function for argument types; ``inputs`` are what to prove passes on."""
     start = time.perf_counter()
     module, constants = build_module(function, types, name=name)
     executable = compile_module(
@@ -60,6 +62,7 @@ def compile_function(
         pipeline=PIPELINES[f"O{options.opt_level}"],
         observer=observer,
         verify_each=options.verify_each,
+        inputs=inputs,
     )
     return Compilation(executable, time.perf_counter() - start)
 
@@ -83,11 +86,20 @@ def compile_module(
     pipeline: str,
     observer: Observer | None = None,
     verify_each: bool = False,
+    inputs: Sequence[np.ndarray] | None = None,
 ) -> Executable:
-    """Run a pipeline over a module and freeze the result."""
+    """Run a pipeline over a module and freeze the result.
+
+    ``verify_each`` proves every pass on ``inputs``, drawn when None.
+    """
     module.attributes[SOC] = StringAttr(soc)
     check_tensors(module, soc)
-    run_passes(module, constants, pipeline, observer=observer, verify_each=verify_each)
+    guard = None
+    if verify_each:
+        from pypto.runtime.prove import Prover
+
+        guard = Prover(constants, inputs)
+    run_passes(module, constants, pipeline, observer=observer, guard=guard)
     return build_executable(module, constants)
 
 
@@ -108,15 +120,15 @@ def run_passes(
     pipeline: str,
     *,
     observer: Observer | None = None,
-    verify_each: bool = False,
+    guard: Guard | None = None,
 ) -> None:
-    """Run a pipeline over a module in place."""
+    """Run a pipeline over a module in place; ``guard`` judges it."""
 
     def after_pass(changed: ModuleOp, step: Step) -> None:
         if observer is not None:
             observer(Stage(changed, step, constants))
 
-    run_pipeline(module, pipeline, make_context(), after_pass=after_pass, verify_each=verify_each)
+    run_pipeline(module, pipeline, make_context(), after_pass=after_pass, guard=guard)
 
 
 def level_of(module: ModuleOp) -> str:

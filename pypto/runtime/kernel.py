@@ -16,6 +16,8 @@ from pypto.target.soc import DEFAULT_SOC
 from pypto.target.soc import soc as load_soc
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from pypto.runtime.compiler import Compilation, Stage
     from pypto.runtime.profile import Profile
     from pypto.runtime.session import Run
@@ -29,6 +31,7 @@ OPT_LEVELS = (0, 1, 2, 3)
 class Options:
     """How a kernel is compiled.
 
+    ``verify_each`` proves every pass on the arguments of the first call, or on drawn ones.
     ``use_cache`` lets later processes find the result; with ``verify_each`` it is made anew.
     """
 
@@ -94,7 +97,7 @@ class Kernel:
         from pypto.runtime.session import execute
 
         call = signature.bind(self.function, args, kwargs or {})
-        compilation = self.compilation(call.types)
+        compilation = self.compilation(call.types, call.arrays)
         run = execute(
             compilation.executable,
             call.arrays,
@@ -141,8 +144,13 @@ class Kernel:
             )
         return declared
 
-    def compilation(self, types: tuple[Any, ...]) -> Compilation:
-        """The compiled form for argument types: from this process, the cache, or made anew."""
+    def compilation(
+        self, types: tuple[Any, ...], inputs: Sequence[np.ndarray] | None = None
+    ) -> Compilation:
+        """The compiled form for argument types: from this process, the cache, or made anew.
+
+        ``inputs`` are what passes are proven on.
+        """
         from pypto.passes.pipelines import PIPELINES
         from pypto.runtime import cache
         from pypto.runtime.compilation import Compilation
@@ -158,20 +166,28 @@ class Kernel:
         if stored is not None:
             made = Compilation(stored, 0.0)
         else:
-            made = self.compile_anew(types)
+            made = self.compile_anew(types, inputs=inputs)
             if use_cache:
                 cache.store(name, made.executable)
         self._compiled[key] = made
         return made
 
     def compile_anew(
-        self, types: tuple[Any, ...], observer: Callable[[Stage], None] | None = None
+        self,
+        types: tuple[Any, ...],
+        observer: Callable[[Stage], None] | None = None,
+        inputs: Sequence[np.ndarray] | None = None,
     ) -> Compilation:
         """Compile without the cache; ``observer`` sees the IR before and after every pass."""
         from pypto.runtime.compiler import compile_function
 
         return compile_function(
-            self.function, types, name=self.__name__, options=self.options, observer=observer
+            self.function,
+            types,
+            name=self.__name__,
+            options=self.options,
+            observer=observer,
+            inputs=inputs,
         )
 
 

@@ -1,4 +1,9 @@
-"""Runs a pipeline and proves every pass of it: the first pass that breaks the program is named."""
+"""Runs a pipeline and proves every pass of it: the first pass that breaks the program is named.
+
+Behind each pass the module keeps the laws of its level, prints and parses back to an equal module,
+and is executed. A pass that says it is exact must leave every bit of the results as it was; behind
+any other they must lie in the interval derived from the module that went into the pipeline.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from pypto.dialects.constants import ConstantStore
-from pypto.errors import CompileError
+from pypto.dialects.context import make_context, parse_module, print_module
+from pypto.dialects.host import ARGUMENT_NAME
+from pypto.dialects.host import ConstantOp as HostConstantOp
+from pypto.dialects.pypto import ConstantOp
+from pypto.dialects.verify import verify_module
+from pypto.errors import CompileError, DeviceError, PyptoError
+from pypto.ops.intervals import Interval
+from pypto.passes.base import Pass
+from pypto.passes.driver import Guard, Step
+from pypto.runtime.prove_inputs import MADE, random_inputs
+from pypto.runtime.prove_run import bounds_of, check_order, execute, main_of
+
+FIX = (
+    "run 'pyptoc bisect' on the kernel for the smallest program this pass breaks, or look at the "
+    "IR before and behind it with --dump-ir DIR"
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +56,7 @@ class BrokenPass(CompileError):
     """A pass broke the program; ``divergence`` says how."""
 
     def __init__(self, divergence: Divergence, message: str, **details: Any) -> None:
-        super().__init__("PASS_BROKE_PROGRAM", message, **details)
+        super().__init__("PASS_BROKE_PROGRAM", message, fix=FIX, **details)
         self.divergence = divergence
 
 
@@ -47,7 +68,202 @@ def prove(
     *,
     observer: Callable[..., None] | None = None,
 ) -> None:
-    """Run ``pipeline`` over ``module`` in place and check the program behind every pass."""
+    """Run ``pipeline`` over ``module`` in place and check the program behind every pass.
+
+    Raises BrokenPass at the first pass that breaks something. Inputs are drawn when None.
+    """
     from pypto.runtime.compiler import run_passes
 
-    run_passes(module, constants, pipeline, observer=observer, verify_each=True)
+    guard = Prover(constants, inputs)
+    reason = guard.obstacle(module)
+    if reason is not None:
+        raise CompileError("NOT_EXECUTABLE", f"the module cannot be executed: {reason}")
+    run_passes(module, constants, pipeline, observer=observer, guard=guard)
+
+
+class Prover(Guard):
+    """Judges every pass of a run; ``inputs`` are drawn when None.
+
+    A module without ``@main``, or whose constants are not at hand, is judged by its laws and its
+    text only: see ``obstacle``.
+    """
+
+    def __init__(
+        self, constants: ConstantStore, inputs: Sequence[np.ndarray] | None = None
+    ) -> None:
+        self.constants = constants
+        self.inputs = inputs
+        self.made = MADE if inputs is None else "those the kernel was called with"
+        self.executes = False
+        self.text = ""
+        self.results: tuple[np.ndarray, ...] = ()
+        self.bounds: tuple[Interval, ...] | None = None
+
+    def obstacle(self, module: ModuleOp) -> str | None:
+        """Why a module cannot be executed; None when it can."""
+        if main_of(module) is None:
+            return "it has no function @main"
+        for op in module.walk():
+            is_constant = isinstance(op, ConstantOp | HostConstantOp)
+            if is_constant and op.resource.data not in self.constants:
+                return f"the constant {op.resource.data} is not at hand"
+        return None
+
+    def begin(self, module: ModuleOp) -> None:
+        super().begin(module)
+        self.text = print_module(module)
+        self.executes = self.obstacle(module) is None
+        if self.executes:
+            if self.inputs is None:
+                self.inputs = random_inputs(module)
+            check_order(module, self.constants, self.inputs)
+            self.results = execute(module, self.constants, self.inputs)
+            self.bounds = bounds_of(module, self.constants, self.inputs)
+
+    def apply(self, one: Pass, context: Context, module: ModuleOp) -> None:
+        try:
+            super().apply(one, context, module)
+        except PyptoError:
+            raise
+        except Exception as error:  # a pass may fail in any way
+            raise BrokenPass(
+                Divergence(one.name, "crash"),
+                f"pass {one.name!r} failed: {type(error).__name__}: {error}",
+            ) from error
+
+    def judge(self, one: Pass, module: ModuleOp, step: Step) -> None:
+        text = print_module(module)
+        self.check_laws(one, module)
+        if text == self.text:
+            return
+        self.check_text(one, module, text)
+        if self.executes:
+            self.check_results(one, module)
+        self.text = text
+
+    def check_laws(self, one: Pass, module: ModuleOp) -> None:
+        """The module is valid."""
+        try:
+            verify_module(module, f"the module behind pass {one.name!r}")
+        except CompileError as error:
+            raise BrokenPass(
+                Divergence(one.name, "law"), error.message, location=error.location
+            ) from error
+
+    def check_text(self, one: Pass, module: ModuleOp, text: str) -> None:
+        """The module prints and parses back to an equal one."""
+        divergence = Divergence(one.name, "text")
+        try:
+            parsed = parse_module(text, "module.mlir", make_context())
+        except CompileError as error:
+            raise BrokenPass(
+                divergence,
+                f"what pass {one.name!r} leaves does not parse: {error.message}",
+                notes=tuple(text.splitlines()[error.location.line - 1 :][:1])
+                if error.location
+                else (),
+            ) from error
+        again = print_module(parsed)
+        if again == text and parsed.is_structurally_equivalent(module):
+            return
+        pairs = zip(text.splitlines(), again.splitlines(), strict=False)
+        changed = next(((a.strip(), b.strip()) for a, b in pairs if a != b), None)
+        notes = () if changed is None else (f"printed  {changed[0]}", f"then     {changed[1]}")
+        raise BrokenPass(
+            divergence,
+            f"what pass {one.name!r} leaves is another module after printing and parsing",
+            notes=notes,
+        )
+
+    def check_results(self, one: Pass, module: ModuleOp) -> None:
+        """The module gives the results it should."""
+        assert self.inputs is not None
+        results = self.executed(one, module, self.inputs)
+        for number, (before, after) in enumerate(zip(self.results, results, strict=True)):
+            if before.shape != after.shape or before.dtype != after.dtype:
+                raise BrokenPass(
+                    Divergence(one.name, "bits" if one.exact else "bound", number),
+                    f"pass {one.name!r} changed result {number} from {before.dtype}"
+                    f"{list(before.shape)} to {after.dtype}{list(after.shape)}",
+                )
+            exact = one.exact or self.bounds is None
+            bound = None if exact or self.bounds is None else self.bounds[number]
+            wrong = ~same_bits(before, after) if bound is None else ~bound.contains(after)
+            if wrong.any():
+                raise self.changed(one, module, number, before, after, wrong, bound)
+        self.results = results
+
+    def executed(
+        self, one: Pass, module: ModuleOp, inputs: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, ...]:
+        """The results of a module; whatever stops it is the doing of the pass."""
+        try:
+            check_order(module, self.constants, inputs)
+        except DeviceError as error:
+            raise BrokenPass(
+                Divergence(one.name, "hazard"),
+                f"pass {one.name!r} left a hazard: {error.code}: {error.message}",
+                location=error.location,
+                notes=error.notes,
+            ) from error
+        except CompileError as error:
+            raise self.crashed(one, error) from error
+        try:
+            return execute(module, self.constants, inputs)
+        except PyptoError as error:
+            raise self.crashed(one, error) from error
+
+    def crashed(self, one: Pass, error: PyptoError) -> BrokenPass:
+        return BrokenPass(
+            Divergence(one.name, "crash"),
+            f"what pass {one.name!r} leaves cannot be executed: {error.code}: {error.message}",
+            location=error.location,
+            notes=error.notes,
+        )
+
+    def changed(
+        self,
+        one: Pass,
+        module: ModuleOp,
+        number: int,
+        before: np.ndarray,
+        after: np.ndarray,
+        wrong: np.ndarray,
+        bound: Interval | None,
+    ) -> BrokenPass:
+        """The error for a result that is not what it was."""
+        position = tuple(int(place) for place in np.argwhere(np.atleast_1d(wrong))[0])
+        position = position[: before.ndim]
+        old, new = before[position], after[position]
+        name = program_name(module)
+        kind = "bits" if bound is None else "bound"
+        notes = [
+            f"{np.count_nonzero(wrong)} of {wrong.size} elements of the result differ",
+            f"the inputs are {self.made}",
+        ]
+        if bound is None:
+            notes.insert(0, "the pass is exact: every bit must stay as it was")
+        else:
+            low, high = bound.low[position], bound.high[position]
+            notes.insert(0, f"the input of the pipeline allows {low} to {high} there")
+        return BrokenPass(
+            Divergence(one.name, kind, number, position, old.item(), new.item()),
+            f"pass {one.name!r} changed result {number} of {name} at {list(position)}: "
+            f"{old} became {new}",
+            notes=tuple(notes),
+        )
+
+
+def program_name(module: ModuleOp) -> str:
+    """What messages call a module: the name of its kernel."""
+    name = module.attributes.get(ARGUMENT_NAME)
+    return name.data if name is not None else "@main"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Which elements are equal to the bit; NaN equals NaN whatever it carries."""
+    if a.dtype.kind in "iub":
+        return np.asarray(a == b)
+    bits = np.dtype(f"u{a.dtype.itemsize}")
+    equal = np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits)
+    return np.asarray(equal.reshape(a.shape) | (np.isnan(a) & np.isnan(b)))

@@ -1,0 +1,179 @@
+"""Executes a module at whatever level its kernels are.
+
+Tensors are computed by the catalogue's meaning, kernels of tiles by their interpreter, kernels of
+instructions on the emulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from pypto.codegen import build_executable, build_host, core_kind, kernels_of
+from pypto.dialects import host, tik
+from pypto.dialects.constants import ConstantStore
+from pypto.dialects.interpret import derive_bounds, interpret
+from pypto.emulator.launch import Options
+from pypto.emulator.run import Loaded
+from pypto.ops.intervals import Interval
+from pypto.runtime.hazards import prove_ordered
+from pypto.runtime.prove_serial import enlarged, runnable, stage_of
+from pypto.runtime.tile_interpreter import Argument, GlobalTensor, run_kernel
+from pypto.runtime.tile_numbers import ExactNumbers, IntervalNumbers
+from pypto.target.executable import BufferArgument, Executable, Launch, Role, resolve
+from pypto.target.memory import Space
+from pypto.target.program import Program
+from pypto.target.rows import ROW_WIDTH
+from pypto.target.soc import DEFAULT_SOC
+from pypto.target.soc import soc as load_soc
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a launch left in the buffers it may write, and their numbers."""
+
+    kernel: str
+    buffers: tuple[int, ...]
+    arrays: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of a module, launch by launch where it has launches.
+
+    ``sources``: the buffer each result is.
+    """
+
+    results: tuple[np.ndarray, ...]
+    launches: tuple[Written, ...] = ()
+    sources: tuple[int, ...] = ()
+
+    def maker(self, result: int) -> str | None:
+        """The kernel that wrote a result last."""
+        writers = [w.kernel for w in self.launches if self.sources[result] in w.buffers]
+        return writers[-1] if writers else None
+
+
+def main_of(module: ModuleOp) -> FuncOp | None:
+    """``@main`` of a module."""
+    functions = (op for op in module.ops if isinstance(op, FuncOp))
+    return next((f for f in functions if f.sym_name.data == host.MAIN), None)
+
+
+def is_host_level(module: ModuleOp) -> bool:
+    """Whether ``@main`` holds buffers and launches, not tensors."""
+    main = main_of(module)
+    last = None if main is None else main.body.block.last_op
+    return isinstance(last, host.ReturnOp)
+
+
+def execute(module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]) -> Outcome:
+    """The results of ``@main`` on fresh memory."""
+    if not is_host_level(module):
+        return Outcome(interpret(module, inputs, constants))
+    return _Host(module, constants).run(inputs)
+
+
+def bounds_of(
+    module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]
+) -> tuple[Interval, ...] | None:
+    """The intervals the results of a module may lie in; None once it computes by instructions."""
+    if not is_host_level(module):
+        return derive_bounds(module, inputs, constants)
+    machine = _Host(module, constants)
+    return None if any(map(stage_of, machine.kernels.values())) else machine.bounds(inputs)
+
+
+def check_order(module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]) -> None:
+    """Raise for the first hazard of a module whose kernels are all ordered."""
+    kernels = [kernel for kernel, _ in kernels_of(module)]
+    if is_host_level(module) and all(stage_of(k) is tik.Stage.ORDERED for k in kernels):
+        shapes = [array.shape for array in inputs]
+        prove_ordered(build_executable(module, constants), shapes)
+
+
+class _Host:
+    """A module whose ``@main`` launches kernels of tiles or instructions."""
+
+    def __init__(self, module: ModuleOp, constants: ConstantStore) -> None:
+        name = module.attributes.get(host.SOC)
+        soc = name.data if isinstance(name, StringAttr) else DEFAULT_SOC
+        self.machine = load_soc(soc)
+        self.kernels = {kernel.sym_name.data: kernel for kernel, _ in kernels_of(module)}
+        programs: list[Program] = []
+        needed: dict[Space, int] = {}
+        for kernel, dtypes in kernels_of(module):
+            if stage_of(kernel) is None:
+                programs.append(_placeholder(kernel))
+                continue
+            program, bytes = runnable(kernel, dtypes, self.machine)
+            programs.append(program)
+            needed = {s: max(needed.get(s, 0), bytes.get(s, 0)) for s in {*needed, *bytes}}
+        self.machine = enlarged(self.machine, needed)
+        self.executable: Executable = build_host(module, soc, programs, constants)
+
+    def run(self, inputs: Sequence[np.ndarray]) -> Outcome:
+        """All launches on one memory, buffers where the module plans them."""
+        loaded = Loaded.of(self.executable, inputs, machine=self.machine)
+        launches = []
+        for step in self.executable.steps:
+            program = self.executable.programs[step.program]
+            kernel = self.kernels[program.name]
+            if stage_of(kernel) is None:
+                arguments: list[Argument] = [
+                    self._in_memory(loaded, argument.buffer)
+                    if isinstance(argument, BufferArgument)
+                    else resolve(argument, loaded.shapes)
+                    for argument in step.arguments
+                ]
+                run_kernel(kernel, arguments, step.grid, ExactNumbers())
+            else:
+                loaded.launch(step, program, Options())
+            launches.append(self._written(loaded, step, program.name))
+        return Outcome(loaded.results(), tuple(launches), self.executable.results)
+
+    def bounds(self, inputs: Sequence[np.ndarray]) -> tuple[Interval, ...]:
+        """The intervals of the results, derived operation by operation of the kernels."""
+        numbers = IntervalNumbers()
+        loaded = Loaded.of(self.executable, inputs, machine=self.machine)
+        tensors = []
+        for number, buffer in enumerate(self.executable.buffers):
+            array = loaded.buffer(number)
+            known = buffer.role in (Role.INPUT, Role.CONSTANT)
+            planes = numbers.lift(array) if known else numbers.garbage(array.shape, buffer.dtype)
+            tensors.append(GlobalTensor(tuple(p.reshape(-1) for p in planes), buffer.dtype))
+        for step in self.executable.steps:
+            kernel = self.kernels[self.executable.programs[step.program].name]
+            arguments = [
+                tensors[argument.buffer]
+                if isinstance(argument, BufferArgument)
+                else resolve(argument, loaded.shapes)
+                for argument in step.arguments
+            ]
+            run_kernel(kernel, arguments, step.grid, numbers)
+        return tuple(
+            Interval(*(plane.reshape(loaded.buffer(n).shape) for plane in tensors[n].planes))
+            for n in self.executable.results
+        )
+
+    def _in_memory(self, loaded: Loaded, number: int) -> GlobalTensor:
+        array = loaded.buffer(number)
+        return GlobalTensor((array.reshape(-1),), self.executable.buffers[number].dtype)
+
+    def _written(self, loaded: Loaded, step: Launch, name: str) -> Written:
+        fresh = (Role.TEMPORARY, Role.RESULT)
+        buffers = tuple(
+            a.buffer
+            for a in step.arguments
+            if isinstance(a, BufferArgument) and self.executable.buffers[a.buffer].role in fresh
+        )
+        return Written(name, buffers, tuple(loaded.buffer(number).copy() for number in buffers))
+
+
+def _placeholder(kernel: FuncOp) -> Program:
+    """Stands for a kernel of tiles, which has no program yet."""
+    return Program(kernel.sym_name.data, core_kind(kernel), np.zeros((0, ROW_WIDTH), np.int64))
