@@ -15,9 +15,11 @@ from xdsl.passes import ModulePass
 class Pass(ModulePass):
     """A frozen dataclass whose fields are the options of the pass.
 
-    ``exact`` says that values are preserved bit by bit, so that a test of the pass may demand
-    equality and not a bound. ``requires`` and ``ensures`` are the laws of the level in a sentence
-    each: what must hold before, and what holds afterwards.
+    ``exact`` says that every bit of every result stays, tensors computed by the references of the
+    catalogue, tiles by their interpreter and instructions on the emulator; a proof demands it (see
+    ``runtime/prove.py``). Other passes, such as all that change the level, stay within the bounds
+    of the program. ``requires`` and ``ensures`` are the laws of the level in a sentence each: what
+    must hold before, and what holds afterwards.
     """
 
     exact: ClassVar[bool]
