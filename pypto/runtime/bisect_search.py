@@ -136,6 +136,7 @@ class Search:
             self.repeat(simpler.with_fewer_constants)
             for extent in simpler.extents_of(self.program):
                 self.first(lambda program, e=extent: simpler.with_smaller_extent(program, e))
+            self.repeat(simpler.with_shorter_axis)
             self.repeat(simpler.with_simpler_numbers)
 
     def accepts(self, candidate: Program, passes: Sequence[str] | None = None) -> bool:

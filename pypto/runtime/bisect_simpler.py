@@ -139,12 +139,17 @@ def extents_of(program: Program) -> list[int]:
 
 
 def with_small_extents(program: Program) -> Iterator[Program]:
-    """All extents limited to one number, from 1 on."""
-    extents = extents_of(program)
+    """All extents small at once: all 1, then different numbers from a limit on."""
+    extents = sorted(extents_of(program))
     largest = max(extents, default=1)
     for limit in EXTENTS:
-        if limit < largest or DYNAMIC in extents:
-            yield with_extents(program, {e: limit for e in extents if e > limit or e == DYNAMIC})
+        if limit == 1:
+            new = dict.fromkeys(extents, 1)
+        else:
+            large = (e for e in extents if e > limit or e == DYNAMIC)
+            new = {e: limit + place for place, e in enumerate(large)}
+        if new and (limit < largest or DYNAMIC in extents):
+            yield with_extents(program, new)
 
 
 def with_smaller_extent(program: Program, extent: int) -> Iterator[Program]:
@@ -152,6 +157,18 @@ def with_smaller_extent(program: Program, extent: int) -> Iterator[Program]:
     for smaller in EXTENTS:
         if smaller < extent or extent == DYNAMIC:
             yield with_extents(program, {extent: smaller})
+
+
+def with_shorter_axis(program: Program) -> Iterator[Program]:
+    """One axis of one argument shorter, whatever other axes have the same extent."""
+    for ref in program.arguments:
+        type = program.types[ref]
+        for axis, extent in enumerate(type.shape):
+            for smaller in EXTENTS:
+                if smaller < extent:
+                    shape = (*type.shape[:axis], smaller, *type.shape[axis + 1 :])
+                    shorter = TensorType(shape, type.dtype)
+                    yield replace(program, types={**program.types, ref: shorter})
 
 
 def with_extents(program: Program, new: Mapping[int, int]) -> Program:
