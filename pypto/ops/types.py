@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Union
 
 from pypto.errors import CompileError
 from pypto.target.dtypes import BF16, F16, F32, DType, dtype_of
@@ -15,8 +15,17 @@ if TYPE_CHECKING:
 DYNAMIC = -1  # an extent known at launch only
 
 
+class MayBeNone:
+    """A type that annotations may write with ``| None``: an argument that can be left out."""
+
+    def __or__(self, other: Any) -> Any:
+        return Union[self, other]  # noqa: UP007 - this is what '|' means here
+
+    __ror__ = __or__
+
+
 @dataclass(frozen=True)
-class TensorType:
+class TensorType(MayBeNone):
     """Shape (extents, ``DYNAMIC`` where unknown) and element type of a tensor."""
 
     shape: tuple[int, ...]

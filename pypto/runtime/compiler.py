@@ -22,7 +22,8 @@ from pypto.passes.pipelines import PIPELINES
 from pypto.runtime.compilation import Compilation
 from pypto.runtime.kernel import Options
 from pypto.runtime.memory import check_fits
-from pypto.runtime.signature import describe, least_bytes
+from pypto.runtime.annotations import describe
+from pypto.runtime.signature import least_bytes
 from pypto.target.executable import Executable
 
 if TYPE_CHECKING:

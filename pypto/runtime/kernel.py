@@ -10,8 +10,10 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
 
 from pypto.errors import CompileError
+from pypto.frontend.form import result_form
 from pypto.runtime import signature
 from pypto.runtime.fingerprint import fingerprint
+from pypto.runtime.results import check_result, filled, form_key
 from pypto.target.soc import DEFAULT_SOC
 from pypto.target.soc import soc as load_soc
 
@@ -80,10 +82,10 @@ class Kernel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from pypto.runtime.lazy import Tensor
 
-        results: tuple[Any, ...] = self.run(args, kwargs).results
+        run = self.run(args, kwargs)
         if any(isinstance(value, Tensor) for value in (*args, *kwargs.values())):
-            results = tuple(map(Tensor, results))
-        return results[0] if len(results) == 1 else results
+            return filled(run.form, map(Tensor, run.results))
+        return run.value
 
     def run(
         self,
@@ -107,8 +109,11 @@ class Kernel:
             check_hazards=check_hazards,
             timeline=timeline,
         )
+        shapes = [result.shape for result in run.results]
+        dimensions = signature.dimensions_of(self.function, call.known_types)
+        check_result(self.function, compilation.form, dimensions, shapes)
         self.last_profile = run.profile
-        return run
+        return replace(run, form=compilation.form)
 
     def compile(self, *types: Any) -> Executable:
         """Compile for argument types or example arrays; without any, for the annotations."""
@@ -160,7 +165,9 @@ class Kernel:
         if key in self._compiled:
             return self._compiled[key]
         options = self.options
-        name = cache.executable_key(digest, key, options.soc, PIPELINES[f"O{options.opt_level}"])
+        form = self.result_form(types)
+        facts = (key, form_key(form))
+        name = cache.executable_key(digest, facts, options.soc, PIPELINES[f"O{options.opt_level}"])
         use_cache = options.use_cache and not options.verify_each
         stored = cache.find(name) if use_cache else None
         if stored is not None:
@@ -169,8 +176,14 @@ class Kernel:
             made = self.compile_anew(types, inputs=inputs)
             if use_cache:
                 cache.store(name, made.executable)
-        self._compiled[key] = made
+        self._compiled[key] = made = replace(made, form=form)
         return made
+
+    def result_form(self, types: tuple[Any, ...]) -> Any:
+        """What a call returns, with tensors that are types only; found without the compiler."""
+        form = result_form(self.function, types)
+        check_result(self.function, form, signature.dimensions_of(self.function, types))
+        return form
 
     def compile_anew(
         self,

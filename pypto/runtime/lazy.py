@@ -20,7 +20,7 @@ from pypto.ops.core import Operator, set_default_evaluator, tensors_of
 from pypto.ops.types import TensorType
 from pypto.ops.value import Evaluator
 from pypto.ops.value import Tensor as Value
-from pypto.runtime import signature
+from pypto.runtime import annotations, signature
 from pypto.runtime.kernel import Options
 
 PACKAGE = str(Path(__file__).parents[1])
@@ -45,7 +45,7 @@ class Tensor(Value):
     __slots__ = ("_array", "_index", "_node")
 
     def __init__(self, value: Any) -> None:
-        array = np.asarray(value)
+        array = signature.array_of(value, "value")
         super().__init__(LAZY, signature.type_of(array, "value"))
         self._array: np.ndarray | None = frozen(array)
         self._node: Node | None = None
@@ -66,7 +66,7 @@ class Tensor(Value):
                 f"Tensor[{parameters!r}] needs a shape and an element type",
                 fix="write Tensor[(128, 768), pypto.float16]",
             )
-        return signature.tensor_type(*parameters)
+        return annotations.tensor_type(*parameters)
 
     @property
     def is_computed(self) -> bool:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from pypto.emulator.run import run as emulate
 from pypto.runtime.hazards import prove_ordered
 from pypto.runtime.memory import check_fits
 from pypto.runtime.profile import Profile
+from pypto.runtime.results import filled
 from pypto.runtime.timeline import write_timeline
 from pypto.runtime.work import work_of
 from pypto.target.executable import Executable
@@ -20,10 +22,19 @@ from pypto.target.executable import Executable
 
 @dataclass(frozen=True)
 class Run:
-    """The results of one call and what it cost."""
+    """The results of one call and what it cost.
+
+    ``form`` is what a kernel's text returns, with tensors that are types only.
+    """
 
     results: tuple[np.ndarray, ...]
     profile: Profile
+    form: Any = None
+
+    @property
+    def value(self) -> Any:
+        """What the kernel returns, in the form its text gives it."""
+        return filled(self.form, self.results)
 
 
 def execute(

@@ -64,8 +64,9 @@ FLOATS = (F16, BF16, F32)
 
 
 def dtype_of(numpy_dtype: Any) -> DType | None:
-    """The element type of a NumPy dtype, or None when the machine has none (``float64``)."""
+    """The element type of a NumPy dtype, None when the machine has none (``float64``, ``>f4``)."""
     import numpy as np
 
-    name = np.dtype(numpy_dtype).name
-    return next((d for d in DTYPES.values() if d.public_name == name), None)
+    dtype = np.dtype(numpy_dtype)
+    found = (d for d in DTYPES.values() if d.public_name == dtype.name)
+    return next(found, None) if dtype.isnative else None
