@@ -81,6 +81,19 @@ def base(space: Space) -> str:
 UB = base(Space.UB)
 SCRATCH = "t[MEMORY_SCRATCH]"
 
+Call = Callable[[Instruction], str]
+CALLS: dict[str, Call] = {}
+
+
+def of_family(*names: str) -> Callable[[Call], Call]:
+    """Makes a function the call of the families of these names."""
+
+    def register(call: Call) -> Call:
+        CALLS.update(dict.fromkeys(names, call))
+        return call
+
+    return register
+
 
 def scalar(row: Instruction) -> str:
     """The scalar operand as an element."""
@@ -91,6 +104,7 @@ def scalar(row: Instruction) -> str:
     return f"{stored(row.dtype)}(f.scalar)"
 
 
+@of_family("binary")
 def binary(row: Instruction) -> str:
     d = row.dtype
     return (
@@ -107,6 +121,7 @@ def mapped(row: Instruction, operation: str, factor: str, to: str) -> str:
     )
 
 
+@of_family("unary")
 def unary(row: Instruction) -> str:
     if row.op_name.startswith("vconv_"):
         return cast(row)
@@ -130,6 +145,7 @@ def cast(row: Instruction) -> str:
     return mapped(row, "e.copied", mode, encode(d) if d.bytes < 4 else "e.round_single")
 
 
+@of_family("scalar_binary")
 def scalar_binary(row: Instruction) -> str:
     if row.op_name in ("vshl", "vshr"):
         width = 8 * row.dtype.bytes
@@ -137,12 +153,14 @@ def scalar_binary(row: Instruction) -> str:
     return mapped(row, element(row), scalar(row), encode(row.dtype))
 
 
+@of_family("duplicate")
 def duplicate(row: Instruction) -> str:
     d = row.dtype
     bits = f"np.uint{8 * d.bytes}"
     return f"lanes.filled(f, {UB}, {bits}(f.scalar), {bits}, {d.bytes})"
 
 
+@of_family("reduce")
 def reduce(row: Instruction) -> str:
     d = row.dtype
     return (
@@ -151,6 +169,7 @@ def reduce(row: Instruction) -> str:
     )
 
 
+@of_family("compare")
 def compare(row: Instruction) -> str:
     d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
     zero = "np.float32(0)" if d.is_float else f"{stored(d)}(0)"
@@ -159,6 +178,7 @@ def compare(row: Instruction) -> str:
     )
 
 
+@of_family("compare_scalar")
 def compare_scalar(row: Instruction) -> str:
     d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
     return (
@@ -171,78 +191,84 @@ def bits_kind(row: Instruction) -> str:
     return f"np.uint{8 * row.dtype.bytes}, {row.dtype.bytes}"
 
 
+@of_family("select")
 def select(row: Instruction) -> str:
     return f"lanes.selected(f, {UB}, {SCRATCH}, {bits_kind(row)})"
 
 
+@of_family("block_broadcast")
 def block_broadcast(row: Instruction) -> str:
     return f"lanes.broadcast_blocks(f, {UB}, {bits_kind(row)})"
 
 
+@of_family("gather")
 def gather(row: Instruction) -> str:
     limit = f"t[MEMORY_LIMITS + {SPACES.index(Space.UB)}]"
     return f"lanes.gathered(f, {UB}, {limit}, {bits_kind(row)})"
 
 
+@of_family("copy_in")
 def copy_in(row: Instruction) -> str:
     return f"moves.copy_in(f, {base(Space.GM)}, {UB}, {bits_kind(row)})"
 
 
+@of_family("copy_out")
 def copy_out(row: Instruction) -> str:
     return f"moves.copy_out(f, {base(Space.GM)}, {UB})"
 
 
-def copy_ub(row: Instruction) -> str:
-    return f"moves.copy_ub(f, {UB})"
+@of_family(
+    "blocks_gm_to_ub", "blocks_gm_to_l1", "blocks_l1_to_ub", "blocks_ub_to_l1", "blocks_in_ub"
+)
+def copy_blocks(row: Instruction) -> str:
+    target, source = (base(space) for space in row.spaces())
+    return f"blocks.copy_blocks(f, {target}, {source})"
 
 
+@of_family("blocks_ub_to_gm")
+def store_blocks(row: Instruction) -> str:
+    return f"blocks.store_blocks(f, {base(Space.GM)}, {UB})"
+
+
+@of_family("drain")
+def drain(row: Instruction) -> str:
+    d = row.dtype
+    return f"blocks.drain(f, {UB}, {base(Space.L0C)}, {stored(d)}, {d.bytes}, {encode(d)})"
+
+
+@of_family("transpose")
+def transpose(row: Instruction) -> str:
+    return f"blocks.transpose(f, {UB}, {SCRATCH})"
+
+
+@of_family("nd2nz")
 def nd2nz(row: Instruction) -> str:
     return f"moves.nd2nz(f, {base(Space.GM)}, {base(Space.L1)}, {row.dtype.bytes})"
 
 
+@of_family("load2d_a", "load2d_b")
 def load2d(row: Instruction) -> str:
     return f"moves.load2d(f, {base(Space.L1)}, {base(row.spaces()[0])}, {row.dtype.bytes})"
 
 
+@of_family("load2dt_a", "load2dt_b")
 def load2d_transpose(row: Instruction) -> str:
     return f"moves.load2d_transpose(f, {base(Space.L1)}, {base(row.spaces()[0])}, {bits_kind(row)})"
 
 
+@of_family("mad")
 def mad(row: Instruction) -> str:
     a, b, c = base(Space.L0A), base(Space.L0B), base(Space.L0C)
     s = row.source_dtype
     return f"cube.mad(f, {a}, {b}, {c}, {SCRATCH}, {stored(s)}, {s.bytes}, {decode(s)})"
 
 
+@of_family("fixpipe")
 def fixpipe(row: Instruction) -> str:
     d = row.dtype
     to = f"e.{SATURATE[d.name]}"
     gm, source = base(Space.GM), base(Space.L0C)
     return f"cube.fixpipe(f, {gm}, {source}, {SCRATCH}, {stored(d)}, {d.bytes}, {to})"
-
-
-CALLS: dict[str, Callable[[Instruction], str]] = {
-    "binary": binary,
-    "unary": unary,
-    "scalar_binary": scalar_binary,
-    "duplicate": duplicate,
-    "reduce": reduce,
-    "compare": compare,
-    "compare_scalar": compare_scalar,
-    "select": select,
-    "block_broadcast": block_broadcast,
-    "gather": gather,
-    "copy_in": copy_in,
-    "copy_out": copy_out,
-    "copy_ub": copy_ub,
-    "nd2nz": nd2nz,
-    "load2d_a": load2d,
-    "load2d_b": load2d,
-    "load2dt_a": load2d_transpose,
-    "load2dt_b": load2d_transpose,
-    "mad": mad,
-    "fixpipe": fixpipe,
-}
 
 
 def body_call(row: Instruction) -> str:

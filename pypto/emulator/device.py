@@ -50,7 +50,6 @@ class Device:
         soc = self.soc
         self.servers[Server.L2_FREE] = 0
         self.servers[Server.HBM_FREE] = 0
-        vector = core is CoreKind.VECTOR
         return {
             "servers": self.servers,
             "port_free": np.zeros(cores, np.int64),
@@ -59,8 +58,8 @@ class Device:
             "ring": self.ring,
             "sector_count": len(self.filled),
             "l2_sectors": len(self.ring),
-            "read_rate": soc.gm_port_vector if vector else soc.gm_port_cube,
-            "write_rate": soc.ub_to_gm if vector else soc.gm_port_cube,
+            "read_rate": soc.gm_port(core),
+            "write_rate": soc.gm_port(core) if core is CoreKind.CUBE else soc.ub_to_gm,
             "l2_rate": soc.l2_bandwidth,
             "hbm_read_rate": soc.hbm_read,
             "hbm_mixed_rate": soc.hbm_mixed,

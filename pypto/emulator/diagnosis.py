@@ -14,6 +14,8 @@ from pypto.emulator.state import (
 )
 from pypto.errors import DeviceError, SourceLocation
 from pypto.target.instruction import Kind
+from pypto.target.instructions import BY_MNEMONIC
+from pypto.target.limits import field_on
 from pypto.target.memory import Pipe, Space
 from pypto.target.program import Program
 from pypto.target.rows import LINE_COLUMN, OPCODE_COLUMN, OPERAND_COLUMN, forms_by_opcode
@@ -71,7 +73,7 @@ def fault_error(program: Program, soc: Soc, machine: Machine) -> DeviceError:
     if fault == Fault.OUT_OF_BOUNDS:
         return _out_of_bounds(program, soc, machine, core, row, first, second, third)
     if fault == Fault.BAD_OPERAND:
-        return _bad_operand(program, core, row, first, second)
+        return _bad_operand(program, soc, core, row, first, second)
     messages = {
         Fault.BAD_EVENT: f"event id {first}, legal is 0..{second}",
         Fault.BAD_PIPE: f"pipe numbers {first} and {second} name no pair of pipes",
@@ -95,15 +97,21 @@ def _setter(program: Program, key: int) -> int:
     return -1
 
 
-def _bad_operand(program: Program, core: int, row: int, which: int, value: int) -> DeviceError:
-    operand = forms_by_opcode()[int(program.rows[row, OPCODE_COLUMN])].operands[which]
-    register = program.rows[row, OPERAND_COLUMN + which]
+def _bad_operand(
+    program: Program, soc: Soc, core: int, row: int, which: int, value: int
+) -> DeviceError:
+    name = mnemonic(program, row)
+    field = BY_MNEMONIC[name].fields[which]
+    limit = field_on(soc.architecture, name, field.name).complaint(value)
+    origin = f"r{program.rows[row, OPERAND_COLUMN + which]}"
+    if field.state:
+        origin = f"mode register {field.state}"
     return DeviceError(
         Fault.BAD_OPERAND.name,
-        f"{program.name}, core {core}, {mnemonic(program, row)}: {operand.complaint(value)} "
-        f"(from r{register})",
+        f"{program.name}, core {core}, {name}: {field.name} is {value} (from {origin}); "
+        f"{soc.name} takes {limit}",
         location=location(program, row),
-        fix="correct what computes the register",
+        fix="correct what computes it",
     )
 
 

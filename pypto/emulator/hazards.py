@@ -144,7 +144,7 @@ def _end_of(executable: Executable) -> Site:
 
 def global_marks(buffers: Sequence[GlobalBuffer]) -> np.ndarray:
     """Marks of global memory: poison in the buffers that hold no values yet."""
-    marks = np.zeros(max((buffer.stop for buffer in buffers), default=0), np.uint8)
+    marks = np.zeros(max((buffer.limit for buffer in buffers), default=0), np.uint8)
     for buffer in buffers:
         if not buffer.filled:
             marks[buffer.address : buffer.stop] = POISON

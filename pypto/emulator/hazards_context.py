@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pypto.emulator.hazards_report import Hazard, HazardKind, Report, Site
 from pypto.emulator.hazards_trace import Dispatch
+from pypto.target.executable import allocated_bytes
 from pypto.target.memory import PIPES, Space
 from pypto.target.program import Program
 from pypto.target.rows import LINE_COLUMN
@@ -25,7 +26,13 @@ class GlobalBuffer(NamedTuple):
 
     @property
     def stop(self) -> int:
+        """The end of its values."""
         return self.address + self.bytes
+
+    @property
+    def limit(self) -> int:
+        """The end of what may be touched: behind the values lies memory that holds none."""
+        return self.address + allocated_bytes(self.bytes)
 
 
 class Entry(NamedTuple):
@@ -84,10 +91,8 @@ class Context:
     def buffer_at(self, space: Space, address: int) -> tuple[str, int]:
         """Name and end of the buffer, or of its slot, that holds an address of a space."""
         if space is Space.GM:
-            for buffer in self.buffers:
-                if buffer.address <= address < buffer.stop:
-                    return buffer.name, buffer.stop
-            return "", 0
+            buffer = self.global_buffer(address)
+            return ("", 0) if buffer is None else (buffer.name, buffer.limit)
         for local in self.program.buffers:
             offset = address - local.address
             if local.space is space and 0 <= offset < local.bytes:
@@ -96,6 +101,11 @@ class Context:
                 name = f"{local.name}[{slot}]" if local.slots > 1 else local.name
                 return name, local.address + (slot + 1) * size
         return "", self.machine.capacity[space]
+
+    def global_buffer(self, address: int) -> GlobalBuffer | None:
+        """The buffer whose values, or else whose memory, hold an address of GM."""
+        holders = [b for b in self.buffers if b.address <= address < b.limit]
+        return next((b for b in holders if address < b.stop), holders[0] if holders else None)
 
     def add(self, kind: HazardKind, entry: Entry, **rest: Any) -> None:
         """Report a hazard of one instruction."""

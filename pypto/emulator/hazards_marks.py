@@ -15,10 +15,11 @@ POISON, CLEAN = 0xFF, 0  # a poisoned element of any float type reads NaN, a cle
 EDGE = 16  # rows and columns of a fractal of L0C
 
 # Families that copy bytes as they are: they carry marks. So does the masked copy of the vector
-# pipe, whose family also computes.
+# pipe, whose family also computes. Whole blocks that are stored may hold bytes of nobody.
 CARRIERS = frozenset(
-    ("copy_in", "copy_ub", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b",
-     "block_broadcast")
+    ("copy_in", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b", "block_broadcast",
+     "blocks_gm_to_ub", "blocks_gm_to_l1", "blocks_l1_to_ub", "blocks_ub_to_l1", "blocks_in_ub",
+     "blocks_ub_to_gm", "transpose", "drain")
 )  # fmt: skip
 CUBE = (Space.L0A, Space.L0B, Space.L0C)
 COMPARISONS = frozenset(("compare", "compare_scalar"))
@@ -62,7 +63,8 @@ class Marks:
         if unset and row.family.name in COMPARISONS:
             self._compare(row, operands, written[0])
             return []
-        if unset and (row.family.name in CARRIERS or row.op_name == "vcopy"):
+        carries = row.family.name in CARRIERS or row.op_name == "vcopy"
+        if unset and carries and not getattr(fields, "atomic", 0):
             plain = fields._replace(pad_value=0) if "pad_value" in fields._fields else fields
             row.meaning(self.memory, plain, row)
             return []

@@ -8,9 +8,17 @@ from typing import Any, NamedTuple
 from pypto.emulator.hazards_context import Context, CoreHistory, Entry
 from pypto.emulator.hazards_marks import Marks, Operand
 from pypto.emulator.hazards_report import Hazard, HazardKind
-from pypto.emulator.hazards_shadow import READ, WRITE, Shadow, Touched, boxes
+from pypto.emulator.hazards_shadow import READ, WRITE, Box, Shadow, Touched, boxes
 from pypto.target.clocks import Accumulation, Clock, same_pipe_is_ordered
-from pypto.target.instruction import UNBOUNDED, Field, Instruction, access_end
+from pypto.target.instruction import (
+    UNBOUNDED,
+    Access,
+    Field,
+    Instruction,
+    access_end,
+    byte_ranges,
+)
+from pypto.target.instructions.blocks import UB_TO_GM
 from pypto.target.limits import LimitError, check_fields
 from pypto.target.memory import LOCAL_SPACES, Space
 
@@ -44,7 +52,7 @@ class Memory:
         writable = (b for b in context.buffers if b.writable)
         self.regions = [
             Region(start, stop, Shadow(stop - start, start, shared=True))
-            for start, stop in _joined((b.address, b.stop) for b in writable)
+            for start, stop in _joined((b.address, b.limit) for b in writable)
         ]
 
     def step(
@@ -105,6 +113,8 @@ class Memory:
                     "cure": "check the address, the strides and the count",
                 }
                 return Resolved(fields, operands, used, problem)
+        if row.family is UB_TO_GM and not fields.atomic:
+            used = [operands[0], operands[1]._replace(where=self._kept(*accesses))]
         try:
             check_fields(row, fields, self.context.machine)
         except LimitError as error:
@@ -112,16 +122,28 @@ class Memory:
             return Resolved(fields, operands, used, problem)
         return Resolved(fields, operands, used, None)
 
+    def _kept(self, target: Access, source: Access) -> list[Box]:
+        """The source of a store of whole blocks, but for what goes behind a buffer's values."""
+        buffer = self.context.global_buffer(target.start)
+        if buffer is None or access_end(target) <= buffer.stop:
+            return boxes(source)
+        kept = []
+        for (start, stop), (place, _) in zip(byte_ranges(target), byte_ranges(source), strict=True):
+            length = min(stop, buffer.stop) - start
+            if length > 0:
+                kept.append(Box(place, 1, 0, 1, 0, length))
+        return kept
+
     def _outside(self, field: Field, start: int, stop: int) -> str:
         """Why bytes ``start``..``stop`` may not be touched, or nothing."""
         if field.space is not Space.GM and field.space is not None:
             capacity = self.context.machine.capacity[field.space]
             inside = start >= 0 and stop <= capacity
             return "" if inside else f"leaves {field.space}, which holds {capacity} bytes"
-        holders = [b for b in self.context.buffers if b.address <= start < b.stop]
+        holders = [b for b in self.context.buffers if b.address <= start < b.limit]
         if not holders:
             return "lies in no buffer of the launch"
-        if all(stop > b.stop for b in holders):
+        if all(stop > b.limit for b in holders):
             return f"leaves buffer {holders[0].name}"
         if "w" in field.role and not any(b.writable for b in holders):
             return f"writes buffer {holders[0].name}, which the kernel may only read"

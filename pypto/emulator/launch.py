@@ -28,7 +28,7 @@ from pypto.emulator.state import (
     moving_parts,
     words_of,
 )
-from pypto.emulator.tables import tables
+from pypto.emulator.tables import operand_limits, tables
 from pypto.target.instructions import STATE_REGISTERS
 from pypto.target.memory import LOCAL_SPACES, SPACES, CoreKind, Space
 from pypto.target.program import Program
@@ -106,6 +106,7 @@ def run_launch(
         heap_room=len(moving["heap_keys"]),
         log_room=log_rows,
         **tables()._asdict(),
+        **operand_limits(soc.architecture)._asdict(),
         **moving,
         **device.parts(program.core, grid),
     )

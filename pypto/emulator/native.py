@@ -1,24 +1,27 @@
 """Machine code as object files in the cache folder.
 
 A process that finds its object files loads them with LLVM alone, in milliseconds; numba, which
-takes half a second to be ready, is imported only to compile what is missing.
+takes half a second to be ready, is imported only to compile what is missing or damaged.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
+import hashlib
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
-from pypto.emulator.cache import cache_folder
+from pypto.emulator.cache import cache_folder, say_damaged, write_file
 
 # How often code was found in the cache folder, and how often it had to be compiled.
 counts = {"hits": 0, "misses": 0}
 _loaded: list[Any] = []
+
+DIGEST_BYTES = 32  # SHA-256 of the rest, at the beginning of a file
 
 # int32(int64* result, void** error, int64 ...): how numba's functions are called.
 RESULT = ctypes.POINTER(ctypes.c_int64)
@@ -31,16 +34,33 @@ def function_address(name: str, make: Callable[[], Any], arguments: int) -> int:
     follows numba's calling convention.
     """
     path = cache_folder() / f"{name}.o"
-    if path.exists():
-        counts["hits"] += 1
-    else:
+    stored = _stored(path)
+    if stored is None:
         counts["misses"] += 1
         symbol, code = _compiled(make(), arguments)
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_bytes(symbol.encode() + b"\n" + code)
-        draft.replace(path)
-    symbol, _, code = path.read_bytes().partition(b"\n")
-    return _load(name, symbol.decode(), code)
+        body = symbol.encode() + b"\n" + code
+        write_file(path, hashlib.sha256(body).digest() + body)
+    else:
+        counts["hits"] += 1
+        symbol, code = stored
+    return _load(name, symbol, code)
+
+
+def _stored(path: Path) -> tuple[str, bytes] | None:
+    """Symbol and object code of a file, None when it is not there or not as it was written."""
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        say_damaged(path, str(error.strerror))
+        return None
+    digest, body = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+    if hashlib.sha256(body).digest() != digest:
+        say_damaged(path, "its checksum does not match")
+        return None
+    symbol, _, code = body.partition(b"\n")
+    return symbol.decode(), code
 
 
 def callable_at(address: int, arguments: int) -> Callable[..., int]:

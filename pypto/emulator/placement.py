@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pypto.errors import DeviceError
-from pypto.target.executable import BufferArgument, Executable, Launch, resolve
+from pypto.target.executable import (
+    BufferArgument,
+    Executable,
+    Launch,
+    allocated_bytes,
+    resolve,
+)
 from pypto.target.soc import Soc
 
 ALIGNMENT = 512  # a DMA loses bandwidth on less [M]
@@ -17,7 +23,10 @@ POISON = 0xFF  # every float type reads NaN
 
 @dataclass(frozen=True)
 class Placement:
-    """Address and size in bytes of every buffer, and the bytes of memory that takes."""
+    """Address and size in bytes of every buffer, and the bytes of memory that takes.
+
+    Behind each buffer lies what ``allocated_bytes`` adds: free to touch, holding nothing.
+    """
 
     addresses: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -28,9 +37,10 @@ class Placement:
         starts: list[int] = []
         ends: list[int] = []
         for number in sorted(set(numbers), key=lambda n: self.addresses[n]):
-            start, end = self.addresses[number], self.addresses[number] + self.sizes[number]
-            if start == end:
+            if self.sizes[number] == 0:
                 continue
+            start = self.addresses[number]
+            end = start + allocated_bytes(self.sizes[number])
             if ends and start < ends[-1]:
                 ends[-1] = max(ends[-1], end)
             else:
@@ -43,7 +53,7 @@ def place(executable: Executable, shapes: Sequence[Sequence[int]], soc: Soc) -> 
     """Planned temporaries at their offsets in a pool, all other buffers one after another."""
     sizes = tuple(buffer.byte_count(shapes) for buffer in executable.buffers)
     planned = [
-        buffer.offset + size
+        buffer.offset + allocated_bytes(size)
         for buffer, size in zip(executable.buffers, sizes, strict=True)
         if buffer.offset is not None
     ]
@@ -54,7 +64,7 @@ def place(executable: Executable, shapes: Sequence[Sequence[int]], soc: Soc) -> 
             addresses.append(buffer.offset)
             continue
         addresses.append(top)
-        top = _aligned(top + size)
+        top = _aligned(top + allocated_bytes(size))
     if top > soc.hbm_bytes:
         raise DeviceError(
             "DEVICE_MEMORY_EXHAUSTED",

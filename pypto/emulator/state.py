@@ -142,7 +142,7 @@ class Machine(NamedTuple):
     functional: int
     record: int
     cycle_limit: int
-    # The instruction table, see tables.Tables; read only.
+    # The instruction table, see tables.Tables and tables.OperandLimits; read only.
     action: Words
     operands: Words
     operand_low: Words

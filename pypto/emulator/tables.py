@@ -11,6 +11,7 @@ import numpy as np
 from pypto.emulator.state import MOST_ADDRESSES
 from pypto.target.instruction import Kind
 from pypto.target.instructions import INSTRUCTIONS, OPCODES, SCALARS, STATE_REGISTERS, ScalarKind
+from pypto.target.limits import field_on
 from pypto.target.memory import SPACES, Space
 from pypto.target.rows import OPERAND_LIMIT
 
@@ -37,8 +38,6 @@ ACTIONS = {kind: Action[kind.name] for kind in ScalarKind}
 class Tables(NamedTuple):
     """Per opcode: what it is, where its mode registers and addresses are, how to run it.
 
-    ``operand_low`` to ``operand_high``, and multiples of ``operand_align``, are legal for the
-    operands of data opcodes; immediates were checked when the program was made.
     ``state_register``/``state_field``: for data opcodes, field k of the row takes the register;
     for STATE opcodes, the register takes operand k, or ``state_fixed`` where k is -1.
     ``body`` and ``measure`` are addresses of compiled code, 0 until a program that
@@ -47,9 +46,6 @@ class Tables(NamedTuple):
 
     action: np.ndarray  # int64[opcodes]
     operands: np.ndarray  # int64[opcodes]
-    operand_low: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
-    operand_high: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
-    operand_align: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
     state_count: np.ndarray  # int64[opcodes]
     state_register: np.ndarray  # int64[opcodes, registers]
     state_field: np.ndarray  # int64[opcodes, registers]
@@ -62,6 +58,31 @@ class Tables(NamedTuple):
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
     measure: np.ndarray  # int64[opcodes]
+
+
+class OperandLimits(NamedTuple):
+    """Per data opcode: ``operand_low`` to ``operand_high``, multiples of ``operand_align``.
+
+    They bind what comes from registers; immediates were checked when the program was made.
+    """
+
+    operand_low: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
+    operand_high: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
+    operand_align: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
+
+
+@cache
+def operand_limits(architecture: str) -> OperandLimits:
+    """What the machines of an architecture take."""
+    shape = (max(OPCODES.values()) + 1, OPERAND_LIMIT)
+    made = OperandLimits(*(np.ones(shape, np.int64) for _ in OperandLimits._fields))
+    for row in INSTRUCTIONS:
+        for i, plain in enumerate(row.fields):
+            field = field_on(architecture, row.mnemonic, plain.name)
+            at = OPCODES[row.mnemonic], i
+            made.operand_low[at], made.operand_high[at] = field.low, field.high
+            made.operand_align[at] = field.align
+    return made
 
 
 @cache
@@ -77,9 +98,6 @@ def tables() -> Tables:
     made = Tables(
         action=zeros(opcodes),
         operands=zeros(opcodes),
-        operand_low=zeros(opcodes, OPERAND_LIMIT),
-        operand_high=zeros(opcodes, OPERAND_LIMIT),
-        operand_align=np.ones((opcodes, OPERAND_LIMIT), np.int64),
         state_count=zeros(opcodes),
         state_register=zeros(opcodes, registers),
         state_field=zeros(opcodes, registers),
@@ -119,10 +137,6 @@ def _fill_rows(made: Tables) -> None:
         made.action[opcode] = Action.DATA
         made.operands[opcode] = len(row.fields)
         made.facts[opcode] = row.facts
-        for i, field in enumerate(row.fields):
-            made.operand_low[opcode, i] = field.low
-            made.operand_high[opcode, i] = field.high
-            made.operand_align[opcode, i] = field.align
         states = [(i, f.state) for i, f in enumerate(row.fields) if f.state]
         made.state_count[opcode] = len(states)
         for position, (i, register) in enumerate(states):

@@ -27,7 +27,7 @@ class Work:
 def bounds(work: Work, soc: Soc) -> dict[str, int]:
     """Cycles each resource needs at least, its work spread evenly over the whole machine."""
     moved = work.read_bytes + work.write_bytes
-    ports = soc.cube_cores * soc.gm_port_cube + soc.vector_cores * soc.gm_port_vector
+    ports = sum(soc.cores(kind) * soc.gm_port(kind) for kind in soc.core_kinds())
     # Written lines stay in L2 until it is full.
     to_memory = work.read_bytes + max(0, work.write_bytes - soc.l2_bytes)
     return {

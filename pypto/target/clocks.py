@@ -205,5 +205,9 @@ _CUBE_PAIRS = _pairs(
 EVENT_PAIRS: dict[CoreKind, frozenset[tuple[Pipe, Pipe]]] = {
     CoreKind.VECTOR: _VECTOR_PAIRS,
     CoreKind.CUBE: _CUBE_PAIRS,
-    CoreKind.AICORE: _VECTOR_PAIRS | _CUBE_PAIRS | _pairs("V_M M_V V_MTE1 MTE1_V"),
+    CoreKind.AICORE: frozenset(
+        pair
+        for pair in _VECTOR_PAIRS | _CUBE_PAIRS | _pairs("V_M M_V V_MTE1 MTE1_V")
+        if Pipe.FIX not in pair
+    ),
 }

@@ -82,9 +82,12 @@ def to_bytes(executable: Executable) -> bytes:
     return PREAMBLE.pack(MAGIC, VERSION, len(text), PREAMBLE.size + len(body), digest) + body
 
 
-def from_bytes(data: bytes, name: str = "<bytes>") -> Executable:
-    """The Executable in the contents of a file; ``name`` is the file's name for messages."""
-    return _Reader(data, name).executable()
+def from_bytes(data: bytes, name: str = "<bytes>", *, soc: str | None = None) -> Executable:
+    """The Executable in the contents of a file; ``name`` is the file's name for messages.
+
+    ``soc`` replaces the name of the machine, where the file of a machine may have moved.
+    """
+    return _Reader(data, name).executable(soc)
 
 
 class _Reader:
@@ -97,10 +100,11 @@ class _Reader:
     def fail(self, message: str, fix: str = "make the file again") -> DeviceError:
         return DeviceError("CONTAINER", f"{self.name}: {message}", fix=fix)
 
-    def executable(self) -> Executable:
+    def executable(self, soc: str | None = None) -> Executable:
         header, start = self.header()
         arrays = self.sections(header, start)
         plain = self.member(header, "executable", dict)
+        plain["soc"] = plain.get("soc") if soc is None else soc
         programs = self.member(plain, "programs", list)
         if len(arrays) < len(programs):
             raise self.fail(f"header: {len(arrays)} sections for {len(programs)} programs")

@@ -11,7 +11,7 @@ import numpy as np
 
 from pypto.errors import CompileError
 from pypto.target.dtypes import DType
-from pypto.target.memory import CoreKind
+from pypto.target.memory import BLOCK_BYTES
 from pypto.target.program import Parameter, Program
 from pypto.target.soc import Soc
 from pypto.target.soc import soc as load_soc
@@ -69,6 +69,14 @@ class Buffer:
         if self.bytes is not None:
             return self.bytes
         return prod(self.resolved_shape(input_shapes)) * self.dtype.bytes
+
+
+def allocated_bytes(size: int) -> int:
+    """Bytes of global memory that a buffer of ``size`` bytes gets: whole blocks and one more.
+
+    The last ones hold nothing, but may be read and written [V aclrtMalloc].
+    """
+    return -(-size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES
 
 
 @dataclass(frozen=True)
@@ -195,11 +203,17 @@ class Executable:
             raise _invalid(f"{where} runs program {step.program} of {len(self.programs)}")
         program = self.programs[step.program]
         where = f"{where} ({program.name})"
-        kind = "vector" if program.core is CoreKind.VECTOR else "cube"
-        cores = machine.vector_cores if kind == "vector" else machine.cube_cores
+        cores = machine.cores(program.core)
+        if cores == 0:
+            kinds = " and ".join(machine.core_kinds())
+            raise _invalid(
+                f"{where} runs on {program.core} cores; {machine.name} has {kinds} cores",
+                fix="compile the kernel for this SoC",
+            )
         if not 1 <= step.grid <= cores:
             raise _invalid(
-                f"{where} asks for a grid of {step.grid}; {machine.name} has {cores} {kind} cores",
+                f"{where} asks for a grid of {step.grid}; "
+                f"{machine.name} has {cores} {program.core} cores",
                 fix=f"launch 1 to {cores} blocks and loop over the rest inside the kernel",
             )
         if len(step.arguments) != len(program.parameters):

@@ -46,6 +46,12 @@ class Field:
     align: int = 1
     clobbers: bool = False
 
+    def complaint(self, value: int) -> str | None:
+        """What is legal, when a value is not; else None."""
+        if not self.low <= value <= self.high:
+            return f"{self.low}..{self.high}" if self.low < self.high else f"{self.low} only"
+        return f"a multiple of {self.align}" if value % self.align else None
+
 
 class RowFacts(NamedTuple):
     """The integers that differ between rows of one family; handed to footprint and cycles.

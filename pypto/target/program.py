@@ -11,7 +11,8 @@ from pypto.errors import CompileError
 from pypto.target.clocks import EVENT_PAIRS
 from pypto.target.dtypes import DType
 from pypto.target.instruction import Instruction
-from pypto.target.limits import LimitError, check_fields
+from pypto.target.instructions.scalar import ScalarOperation
+from pypto.target.limits import LimitError, check_fields, refusal, state_limit
 from pypto.target.memory import PIPES, CoreKind, Pipe, Space
 from pypto.target.rows import (
     LINE_COLUMN,
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ROW_WIDTH", "LocalBuffer", "Parameter", "Program", "ProgramBuilder", "Register"]
 
-# The pipes of a vector core and of a cube core; a coupled core has all.
+# A coupled core has the pipes of a vector core and of a cube core, but drains L0C by its V.
 CORE_PIPES: dict[CoreKind, tuple[Pipe, ...]] = {
     CoreKind.VECTOR: (Pipe.S, Pipe.V, Pipe.MTE2, Pipe.MTE3),
     CoreKind.CUBE: (Pipe.S, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.FIX),
-    CoreKind.AICORE: PIPES[: PIPES.index(Pipe.ALL)],
+    CoreKind.AICORE: (Pipe.S, Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3),
 }
 
 
@@ -149,12 +150,13 @@ class Program:
                 complaint = self._parameter_complaint(value)
             if complaint is not None:
                 return complaint
-        if form.row is not None and machine.architecture not in form.row.architectures:
-            return f"not an instruction of {machine.name}"
-        if form.row is not None and not mask and form.index("mask_mode") is None:
-            complaint = _limit_complaint(form.row, values, machine)
-            if complaint is not None:
-                return complaint
+        complaint = refusal(form.mnemonic, machine)
+        if complaint is None and form.row is not None:
+            complaint = _limit_complaint(form.row, mask, values, machine)
+        if complaint is None and form.operation is not None:
+            complaint = _state_complaint(form.operation, mask, values, machine)
+        if complaint is not None:
+            return complaint
         return self._pipe_complaint(form, mask, values, machine)
 
     def _parameter_complaint(self, value: int) -> str | None:
@@ -182,13 +184,37 @@ class Program:
         return CompileError("INVALID_PROGRAM", text, fix=fix, notes=notes)
 
 
-def _limit_complaint(row: Instruction, values: list[int], machine: Soc) -> str | None:
-    """Which rule between the fields of a row without registers is broken, or None."""
-    names = (field.name for field in row.fields)
+def _limit_complaint(row: Instruction, mask: int, values: list[int], machine: Soc) -> str | None:
+    """Which rule on the fields of a row is broken, or None.
+
+    Of a row without registers all fields are known, those from mode registers taken as 0, but for
+    the mask, which decides what is touched.
+    """
+    masked = any(field.state == "mask_mode" for field in row.fields)
+    known = {
+        field.name: value
+        for j, (field, value) in enumerate(zip(row.fields, values, strict=False))
+        if not mask >> j & 1 and not (field.state and (mask or masked))
+    }
     try:
-        check_fields(row, dict(zip(names, values, strict=False)), machine)
+        check_fields(row, known, machine)
     except LimitError as error:
         return error.message
+    return None
+
+
+def _state_complaint(
+    operation: ScalarOperation, mask: int, values: list[int], machine: Soc
+) -> str | None:
+    """What is wrong with the numbers an operation writes to mode registers, or None."""
+    for register, source in operation.state:
+        position = operation.operands.index(source) if isinstance(source, str) else None
+        if position is not None and mask >> position & 1:
+            continue
+        value = values[position] if position is not None else int(source)
+        limit = state_limit(register, value, machine)
+        if limit is not None:
+            return f"{register} = {value}; {machine.name} takes {limit}"
     return None
 
 

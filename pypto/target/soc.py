@@ -89,6 +89,10 @@ class Soc:
             return self.cube_cores if kind is CoreKind.AICORE else 0
         return {CoreKind.CUBE: self.cube_cores, CoreKind.VECTOR: self.vector_cores}.get(kind, 0)
 
+    def gm_port(self, kind: CoreKind) -> int:
+        """Bytes per cycle that a core of a kind reads from global memory."""
+        return self.gm_port_vector if kind is CoreKind.VECTOR else self.gm_port_cube
+
     def core_kinds(self) -> tuple[CoreKind, ...]:
         """The kinds of cores there are."""
         return tuple(kind for kind in CoreKind if self.cores(kind))

@@ -15,11 +15,12 @@ from pypto.target.executable import (
     Launch,
     Role,
 )  # fmt: skip
-from pypto.target.limits import LimitError, check_fields
-from pypto.target.memory import CoreKind, Pipe, Space
+from pypto.target.instructions import exists
+from pypto.target.limits import LimitError, check_fields, state_limit
+from pypto.target.memory import Pipe, Space
 from pypto.target.program import CORE_PIPES, LocalBuffer, Program, ProgramBuilder
 from pypto.target.rows import INT64_HIGH, INT64_LOW, Form, Operand, Register, Use, forms
-from pypto.target.soc import soc
+from pypto.target.soc import SOC_NAMES, Soc, soc
 
 NAMES = st.one_of(
     st.sampled_from(["x", "y", "kernel", "inf", "r3", "loop", "dim", "grid"]),
@@ -46,10 +47,11 @@ def operands(draw: st.DrawFn, operand: Operand, parameters: int) -> int | Regist
 
 
 @st.composite
-def rows(draw: st.DrawFn, builder: ProgramBuilder, form: Form, labels: int) -> None:
+def rows(draw: st.DrawFn, builder: ProgramBuilder, form: Form, labels: int, machine: Soc) -> None:
     if form.mnemonic in ("set_flag", "wait_flag"):
         pair = draw(st.sampled_from(sorted(EVENT_PAIRS[builder.core])))
-        builder.append(form.mnemonic, *pair, draw(st.one_of(st.integers(0, 7), REGISTERS)))
+        events = st.integers(0, machine.event_ids - 1)
+        builder.append(form.mnemonic, *pair, draw(st.one_of(events, REGISTERS)))
         return
     if form.mnemonic == "pipe_barrier":
         pipes = [p for p in CORE_PIPES[builder.core] if p is not Pipe.S]
@@ -61,18 +63,24 @@ def rows(draw: st.DrawFn, builder: ProgramBuilder, form: Form, labels: int) -> N
             values[operand.name] = f"L{draw(st.integers(0, labels - 1))}"
         elif operand.use is not Use.STATE:
             values[operand.name] = draw(operands(operand, len(builder.parameters)))
-    if form.row is not None and not any(isinstance(v, Register) for v in values.values()):
-        states = {operand.name: 0 for operand in form.operands if operand.use is Use.STATE}
+    if form.row is not None:
+        known = {name: value for name, value in values.items() if not isinstance(value, Register)}
+        if known == values:
+            known |= {operand.name: 0 for operand in form.operands if operand.use is Use.STATE}
         try:
-            check_fields(form.row, {**states, **values}, soc())
+            check_fields(form.row, known, machine)
         except LimitError:
+            return
+    for register, source in form.operation.state if form.operation else ():
+        value = values.get(source, source) if isinstance(source, str) else source
+        if isinstance(value, int) and state_limit(register, value, machine) is not None:
             return
     builder.append(form.mnemonic, **values)
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
-    builder = ProgramBuilder(draw(NAMES), draw(st.sampled_from(CoreKind)))
+def programs(draw: st.DrawFn, machine: Soc) -> Program:
+    builder = ProgramBuilder(draw(NAMES), draw(st.sampled_from(machine.core_kinds())))
     for _ in range(draw(st.integers(1, 4))):
         kind = draw(st.sampled_from(["buffer", "scalar"]))
         builder.parameter(draw(NAMES), kind, draw(st.none() | DTYPE), draw(st.booleans()))
@@ -82,7 +90,11 @@ def programs(draw: st.DrawFn) -> Program:
             LocalBuffer(draw(NAMES), Space.UB, draw(st.integers(0, 999)), slots * size, slots)
         )
     pipes = CORE_PIPES[builder.core]
-    chosen = [form for form in forms().values() if form.pipe is None or form.pipe in pipes]
+    chosen = [
+        form
+        for form in forms().values()
+        if (form.pipe is None or form.pipe in pipes) and exists(form.mnemonic, machine.architecture)
+    ]
     count = draw(st.integers(0, 12))
     if draw(st.booleans()):
         for line in draw(st.lists(NAMES, max_size=3)):
@@ -90,13 +102,14 @@ def programs(draw: st.DrawFn) -> Program:
     for number in range(count):
         builder.label(f"L{number}")
         builder.at(draw(st.none() | NAMES))
-        draw(rows(builder, draw(st.sampled_from(chosen)), count))
+        draw(rows(builder, draw(st.sampled_from(chosen)), count, machine))
     builder.append("end")
     return builder.build()
 
 
 @st.composite
 def executables(draw: st.DrawFn) -> Executable:
+    machine = soc(draw(st.sampled_from(SOC_NAMES)))
     data = draw(st.binary(max_size=200))
     constants = {"key": np.frombuffer(data, np.uint8)}
     buffers = [
@@ -105,7 +118,7 @@ def executables(draw: st.DrawFn) -> Executable:
         Buffer(draw(NAMES), Role.CONSTANT, DTYPES["u8"], (len(data),), constant="key"),
         Buffer(draw(NAMES), Role.TEMPORARY, DTYPES["f32"], (), 64, draw(st.none() | st.just(32))),
     ]
-    chosen = draw(st.lists(programs(), min_size=1, max_size=2))
+    chosen = draw(st.lists(programs(machine), min_size=1, max_size=2))
     steps = []
     for number, program in enumerate(chosen):
         arguments = [
@@ -116,5 +129,5 @@ def executables(draw: st.DrawFn) -> Executable:
         ]
         steps.append(Launch(number, draw(st.integers(1, 24)), tuple(arguments)))
     return Executable(
-        "ascend910b1", tuple(chosen), tuple(buffers), constants, tuple(steps), (0,), (1,)
+        machine.name, tuple(chosen), tuple(buffers), constants, tuple(steps), (0,), (1,)
     )

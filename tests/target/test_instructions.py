@@ -21,7 +21,7 @@ from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS
 from pypto.target.instructions.vector_footprint import lanes_per_repeat
 from pypto.target.limits import check_fields
 from pypto.target.memory import SPACES, Space
-from pypto.target.soc import soc
+from pypto.target.soc import SOC_NAMES, Soc, soc
 
 AREA = 8192  # bytes between the operands of a sampled instruction
 MEMORY = 5 * AREA
@@ -84,6 +84,21 @@ def signed(bits: int) -> int:
     return bits - 2**64 if bits >= 2**63 else bits
 
 
+Sampler = Callable[[Draw], Values]
+SAMPLERS: dict[str, Sampler] = {}
+
+
+def of_family(*names: str) -> Callable[[Sampler], Sampler]:
+    """Makes a function the sampler of the families of these names."""
+
+    def register(sampler: Sampler) -> Sampler:
+        SAMPLERS.update(dict.fromkeys(names, sampler))
+        return sampler
+
+    return register
+
+
+@of_family("binary")
 def binary(d: Draw) -> Values:
     source, other = d.area(), d.area()
     return {
@@ -96,6 +111,7 @@ def binary(d: Draw) -> Values:
     }
 
 
+@of_family("unary")
 def unary(d: Draw) -> Values:
     return {
         "dst": d.area(),
@@ -106,16 +122,19 @@ def unary(d: Draw) -> Values:
     }
 
 
+@of_family("scalar_binary")
 def scalar_binary(d: Draw) -> Values:
     shift = d.row.op_name in ("vshl", "vshr")
     return {**unary(d), "scalar": d.number(0, 40) if shift else d.scalar()}
 
 
+@of_family("duplicate")
 def duplicate(d: Draw) -> Values:
     values = {"dst": d.area(), "scalar": d.scalar(), "repeat": d.repeat()}
     return {**values, **d.strides("dst"), **d.mask()}
 
 
+@of_family("reduce")
 def reduce(d: Draw) -> Values:
     strides = d.strides("dst", "src")
     del strides["dst_block"]
@@ -124,30 +143,36 @@ def reduce(d: Draw) -> Values:
     return {**values, **strides, **d.mask()}
 
 
+@of_family("compare")
 def compare(d: Draw) -> Values:
     values = {"dst": d.area(), "src0": d.area(), "src1": d.area(), "repeat": d.repeat()}
     return {**values, **d.strides("dst", "src0", "src1")}
 
 
+@of_family("compare_scalar")
 def compare_scalar(d: Draw) -> Values:
     values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat(), "scalar": d.scalar()}
     return {**values, **d.strides("dst", "src")}
 
 
+@of_family("select")
 def select(d: Draw) -> Values:
     return {**binary(d), "mask": d.area()}
 
 
+@of_family("block_broadcast")
 def block_broadcast(d: Draw) -> Values:
     values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat()}
     return {**values, **d.strides("dst")}
 
 
+@of_family("gather")
 def gather(d: Draw) -> Values:
     values = {"dst": d.area(), "offsets": d.area(), "base": d.area(1), "repeat": d.repeat()}
     return {**values, "dst_repeat": d.number(8, 20), **d.mask()}
 
 
+@of_family("copy_in")
 def copy_in(d: Draw) -> Values:
     most = 32 // d.row.dtype.bytes
     return {
@@ -163,6 +188,7 @@ def copy_in(d: Draw) -> Values:
     }
 
 
+@of_family("copy_out")
 def copy_out(d: Draw) -> Values:
     return {
         "dst": d.area(1),
@@ -174,12 +200,52 @@ def copy_out(d: Draw) -> Values:
     }
 
 
-def copy_ub(d: Draw) -> Values:
+@of_family(
+    "blocks_gm_to_ub",
+    "blocks_gm_to_l1",
+    "blocks_l1_to_ub",
+    "blocks_ub_to_l1",
+    "blocks_in_ub",
+    "blocks_ub_to_gm",
+)
+def blocks(d: Draw) -> Values:
     sizes = {"bursts": d.number(0, 4), "length": d.number(0, 5)}
     gaps = {"src_gap": d.number(0, 3), "dst_gap": d.number(0, 3)}
-    return {"dst": d.area(), "src": d.area(), **sizes, **gaps}
+    dst, src = (d.area(1 if f.space is Space.GM else 32) for f in d.row.fields[:2])
+    return {"dst": dst, "src": src, **sizes, **gaps}
 
 
+@of_family("drain")
+def drain(d: Draw) -> Values:
+    return {
+        "dst": d.area(),
+        "src": AREA * d.number(2, 3),
+        "bursts": d.number(0, 3),
+        "length": d.number(0, 2),
+        "src_gap": d.number(0, 1),
+        "dst_gap": d.number(0, 3),
+        "relu": d.number(0, 1),
+    }
+
+
+@of_family("transpose")
+def transpose(d: Draw) -> Values:
+    """Lists of neighbours and of halves, one repeat or several in both of their ways."""
+    values = {"dst": d.area(), "src": d.area(), "repeat": d.number(0, 3)}
+    for side, least in (("dst", 1), ("src", 0)):
+        pair = d.number(least, 2)
+        step, advance = d.choose((2 * pair, d.number(0, 40)), (1, 8), (3, 24))
+        if step != 2 * pair:
+            pair = d.choose(30, 50)
+        values |= {
+            f"{side}_step": step,
+            f"{side}_pair": pair,
+            f"{side}_repeat": 0 if values["repeat"] == 1 else advance,
+        }
+    return values
+
+
+@of_family("nd2nz")
 def nd2nz(d: Draw) -> Values:
     rows, columns = d.number(0, 20), d.number(0, 50)
     return {
@@ -193,6 +259,7 @@ def nd2nz(d: Draw) -> Values:
     }
 
 
+@of_family("load2d_a", "load2d_b")
 def load2d(d: Draw) -> Values:
     return {
         "dst": d.area(512),
@@ -205,6 +272,7 @@ def load2d(d: Draw) -> Values:
     }
 
 
+@of_family("load2dt_a", "load2dt_b")
 def load2d_transpose(d: Draw) -> Values:
     values = load2d(d)
     del values["transpose"]
@@ -212,6 +280,7 @@ def load2d_transpose(d: Draw) -> Values:
     return {**values, "dst_gap": 2 + fractal_gap, "dst_fractal_gap": fractal_gap, "src_stride": 1}
 
 
+@of_family("mad")
 def mad(d: Draw) -> Values:
     return {
         "c": 1024 * d.number(0, 2),
@@ -225,6 +294,7 @@ def mad(d: Draw) -> Values:
     }
 
 
+@of_family("fixpipe")
 def fixpipe(d: Draw) -> Values:
     rows, nd = d.number(0, 20), d.number(0, 1)
     columns = d.number(0, 40) if nd else 16 * d.number(0, 2)
@@ -240,34 +310,15 @@ def fixpipe(d: Draw) -> Values:
     }
 
 
-SAMPLERS: dict[str, Callable[[Draw], Values]] = {
-    "binary": binary,
-    "unary": unary,
-    "scalar_binary": scalar_binary,
-    "duplicate": duplicate,
-    "reduce": reduce,
-    "compare": compare,
-    "compare_scalar": compare_scalar,
-    "select": select,
-    "block_broadcast": block_broadcast,
-    "gather": gather,
-    "copy_in": copy_in,
-    "copy_out": copy_out,
-    "copy_ub": copy_ub,
-    "nd2nz": nd2nz,
-    "load2d_a": load2d,
-    "load2d_b": load2d,
-    "load2dt_a": load2d_transpose,
-    "load2dt_b": load2d_transpose,
-    "mad": mad,
-    "fixpipe": fixpipe,
-}
-
-
 def ranges(access: Access) -> list[tuple[int, int]]:
     if access.length == UNBOUNDED:
         return [(access.start, MEMORY)]
     return list(byte_ranges(access))
+
+
+def a_machine_with(row: Instruction) -> Soc:
+    machines = (soc(name) for name in reversed(SOC_NAMES))
+    return next(machine for machine in machines if machine.architecture in row.architectures)
 
 
 def declared(row: Instruction, fields: Any) -> tuple[Memories, Memories, Memories]:
@@ -302,7 +353,7 @@ def random_memories(draw: Draw, fields: Any) -> Memories:
 def test_an_instruction_touches_what_it_declares(row: Instruction, seed: int) -> None:
     draw = Draw(row, seed)
     fields = row.family.make(**SAMPLERS[row.family.name](draw))
-    check_fields(row, fields, soc())
+    check_fields(row, fields, a_machine_with(row))
     reads, writes, loose = declared(row, fields)
     first = random_memories(draw, fields)
     second = {s: np.where(reads[s], first[s], first[s] ^ 0xFF) for s in SPACES}

@@ -175,18 +175,21 @@ def operand(m, core, row, j):
 
 
 @internal
+def check_operand(m, core, row, opcode, j, value):
+    """Complain of a value that the machine does not take for operand ``j``."""
+    at = opcode * OPERAND_LIMIT + j
+    if value < m.operand_low[at] or value > m.operand_high[at] or value % m.operand_align[at] != 0:
+        complain(m, BAD_OPERAND, core, row, j, value, 0)
+
+
+@internal
 def check_registers(m, core, row, opcode, fields):
-    """Complain of an operand from a register that is out of its range or misaligned."""
+    """Check the operands that come from registers."""
     mask = m.rows[row * ROW_WIDTH + MASK_COLUMN]
     j = 0
     while mask != 0:
         if mask & 1:
-            value = m.entry_fields[fields + j]
-            at = opcode * OPERAND_LIMIT + j
-            if value < m.operand_low[at] or value > m.operand_high[at]:
-                complain(m, BAD_OPERAND, core, row, j, value, 0)
-            elif value % m.operand_align[at] != 0:
-                complain(m, BAD_OPERAND, core, row, j, value, 1)
+            check_operand(m, core, row, opcode, j, m.entry_fields[fields + j])
         mask >>= 1
         j += 1
 
@@ -208,7 +211,9 @@ def enqueue(m, core, unit, time, row):
         check_registers(m, core, row, opcode, fields)
         for j in range(m.state_count[opcode]):
             mode = m.modes[core * STATES + m.state_register[opcode * STATES + j]]
-            m.entry_fields[fields + m.state_field[opcode * STATES + j]] = mode
+            field = m.state_field[opcode * STATES + j]
+            m.entry_fields[fields + field] = mode
+            check_operand(m, core, row, opcode, field, mode)
     m.entry_row[entry] = row
     m.entry_time[entry] = time
     m.entry_number[entry] = m.dispatched[core]

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from pypto.dialects import host
 from pypto.passes.base import Pass
 from pypto.passes.tik.packing import Interval, pack
+from pypto.target.executable import allocated_bytes
 
 # Transfers from addresses that are not multiples of this lose bandwidth.
 ALIGNMENT = 512
@@ -46,7 +47,8 @@ def plan(main: FuncOp) -> None:
     for op in allocations:
         last = max([place[op], *(place[user] for user in users(op.result))])
         shape = host.buffer_type(op.result)
-        intervals.append(Interval(place[op], last, prod(shape.shape) * shape.dtype.bytes))
+        size = allocated_bytes(prod(shape.shape) * shape.dtype.bytes)
+        intervals.append(Interval(place[op], last, size))
     for op, offset in zip(allocations, pack(intervals, ALIGNMENT), strict=True):
         op.offset = IntegerAttr(offset, i64)
 

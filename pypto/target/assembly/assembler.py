@@ -25,9 +25,12 @@ from pypto.target.executable import (
     Launch,
     Role,
 )
+from pypto.target.limits import refusal
 from pypto.target.memory import CoreKind, Pipe, Space
 from pypto.target.program import LocalBuffer, Program, ProgramBuilder
 from pypto.target.rows import Form, Operand, Register, Use, forms, scalar_bits
+from pypto.target.soc import Soc
+from pypto.target.soc import soc as load_soc
 
 T = TypeVar("T")
 # A node of the parse: a Token, or a Tree whose children are nodes (None: an absent option).
@@ -57,6 +60,8 @@ def _word(name: str) -> str:
 
 
 class _Assembler:
+    machine: Soc
+
     def __init__(self, file: str) -> None:
         self.file = file
         self.soc = ""
@@ -123,6 +128,7 @@ class _Assembler:
 
     def _soc(self, tree: Node) -> None:
         self.soc = self._name(tree.children[0])
+        self.machine = self._located(tree, lambda: load_soc(self.soc))
 
     def _constant(self, tree: Node) -> None:
         name, encoding, *strings = tree.children
@@ -230,6 +236,9 @@ class _Assembler:
         form = forms().get(mnemonic)
         if form is None:
             self._fail(mnemonic, f"unknown mnemonic {mnemonic}", _similar(mnemonic))
+        complaint = refusal(form.mnemonic, self.machine)
+        if complaint is not None:
+            self._fail(mnemonic, complaint)
         values: dict[str, Any] = {}
         for position, tree_or_none in enumerate(operands):
             if tree_or_none is None:

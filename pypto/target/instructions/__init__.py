@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pypto.target.instruction import Instruction
 from pypto.target.instructions.availability import architectures_of
+from pypto.target.instructions.blocks import BLOCKS
 from pypto.target.instructions.cube import CUBE
 from pypto.target.instructions.move import MOVE
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS, ScalarKind, ScalarOperation
@@ -14,7 +15,8 @@ from pypto.target.instructions.vector import VECTOR
 DATA_OPCODE_BASE = 64
 
 INSTRUCTIONS: tuple[Instruction, ...] = tuple(
-    replace(row, architectures=architectures_of(row.mnemonic)) for row in (*VECTOR, *MOVE, *CUBE)
+    replace(row, architectures=architectures_of(row.mnemonic))
+    for row in (*VECTOR, *MOVE, *BLOCKS, *CUBE)
 )
 BY_MNEMONIC: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
 OPCODES: dict[str, int] = {

@@ -20,6 +20,13 @@ ON_1001: dict[str, str] = {
     **dict.fromkeys((f"vcmpv_{k}" for k in ("eq", "ne", "lt", "le", "gt", "ge")), "f16 f32"),
     "vector_dup": "f16 f32 i16 u16 i32 u32",
     "copy_ubuf_to_ubuf": "b32",
+    "copy_gm_to_ubuf": "b32",
+    "copy_ubuf_to_gm": "b32",
+    "copy_gm_to_cbuf": "b32",
+    "copy_cbuf_to_ubuf": "b32",
+    "copy_ubuf_to_cbuf": "b32",
+    "copy_matrix_cc_to_ubuf": "f32 f32f16",
+    "scatter_vnchwconv": "b16",
     "load_cbuf_to_ca": "b16",
     "load_cbuf_to_cb": "b16",
     "mad": "f16",
@@ -36,7 +43,12 @@ CASTS_ON_1001: dict[str, str] = {  # the rounding modes of each cast; "-": the o
     "f322i32": "r f c a z",
 }
 # Rows that 2201 has not.
-ONLY_1001: tuple[str, ...] = ()
+ONLY_1001 = (
+    "copy_cbuf_to_ubuf.b32",
+    "copy_ubuf_to_cbuf.b32",
+    "copy_matrix_cc_to_ubuf.f32",
+    "copy_matrix_cc_to_ubuf.f32f16",
+)
 # State operations that 1001 has not: it knows no counter mode and no padding copies.
 STATES_ONLY_2201 = ("set_mask_norm", "set_mask_count", "set_mov_pad_val")
 

@@ -45,6 +45,7 @@ Repeat = Annotated[int, value(1, high=255)]
 Flag = Annotated[int, value(0, high=1)]
 Off = Annotated[int, value(0, high=0)]
 Gap = Annotated[int, value(0)]
+Bursts = Annotated[int, value(1, high=4095)]
 
 # Strides of vector instructions, in 32-byte blocks. Binary operations have 8-bit strides, the
 # others 16-bit ones. A block stride of 0 is undefined for a destination.
@@ -61,4 +62,5 @@ MaskMode = Annotated[int, state("mask_mode", 0, 0, 1)]
 MaskHigh = Annotated[int, state("mask_high", -1)]
 MaskLow = Annotated[int, state("mask_low", -1)]
 PadValue = Annotated[int, state("pad_value", 0)]
-Atomic = Annotated[int, state("atomic", 0, 0, 255)]
+# Operation (none, add, max, min) + 4 * element type (f32, f16, bf16, i32, i16, i8).
+Atomic = Annotated[int, state("atomic", 0, 0, 23)]

@@ -9,6 +9,7 @@ from pypto.target.instruction import Access, Family, Instruction, RowFacts, fami
 from pypto.target.instructions import move_meaning as means
 from pypto.target.instructions.fields import (
     Atomic,
+    Bursts,
     Flag,
     Gap,
     GmRead,
@@ -23,7 +24,6 @@ from pypto.target.instructions.fields import (
 )
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
 
-Bursts = Annotated[int, value(1, high=4095)]
 BurstBytes = Annotated[int, value(high=2097151)]
 ByteGap = Annotated[int, value(0, high=2**32 - 1)]
 BlockGap = Annotated[int, value(0, high=2**32 - 1)]
@@ -68,17 +68,6 @@ class CopyOut(NamedTuple):
     src_gap: BlockGap
     dst_gap: ByteGap
     atomic: Atomic
-
-
-class CopyUb(NamedTuple):
-    """UB to UB on the vector pipe; length and gaps in 32-byte blocks."""
-
-    dst: UbWrite
-    src: UbRead
-    bursts: Bursts
-    length: Annotated[int, value()]
-    src_gap: Gap
-    dst_gap: Gap
 
 
 class Nd2Nz(NamedTuple):
@@ -178,15 +167,6 @@ def copy_out_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     )
 
 
-def copy_ub_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
-    count = f.bursts if f.length > 0 else 0
-    length = f.length * BLOCK_BYTES
-    return (
-        runs(f.dst, 1, 0, count, length + f.dst_gap * BLOCK_BYTES, length),
-        runs(f.src, 1, 0, count, length + f.src_gap * BLOCK_BYTES, length),
-    )
-
-
 def nd2nz_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     rows = f.rows * f.nd_count
     length = f.columns * facts.src_bytes
@@ -230,12 +210,6 @@ def copy_out_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     """Uncontended GM write from UB."""
     occupancy = max(soc.mte2_interval, f.bursts * f.length // soc.ub_to_gm)
     return occupancy, occupancy + soc.gm_latency_write
-
-
-def copy_ub_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    size = f.bursts * f.length * soc.block_bytes
-    cycles = facts.head + (size + soc.vector_repeat_bytes - 1) // soc.vector_repeat_bytes
-    return cycles, cycles
 
 
 def nd2nz_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
@@ -296,7 +270,6 @@ def load2d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
 
 COPY_IN = family("copy_in", CopyIn, copy_in_footprint, copy_in_cycles, copy_traffic, copy_in_limits)
 COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, copy_out_cycles, copy_traffic)
-COPY_UB = family("copy_ub", CopyUb, copy_ub_footprint, copy_ub_cycles)
 ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, nd2nz_cycles, nd2nz_traffic)
 LOAD2D_A = family("load2d_a", Load2dA, load2d_footprint, load2d_a_cycles, limits=load2d_limits)
 LOAD2D_B = family("load2d_b", Load2dB, load2d_footprint, load2d_b_cycles, limits=load2d_limits)
@@ -306,8 +279,6 @@ LOAD2DT_A = family(
 LOAD2DT_B = family(
     "load2dt_b", Load2dTransposeB, load2d_transpose_footprint, load2d_transpose_b_cycles
 )
-
-COPY_UB_HEAD = 24
 
 
 def bits(dtype: DType) -> str:
@@ -322,7 +293,6 @@ def moves(
     dtypes: tuple[DType, ...],
     meaning: Any,
     summary: str,
-    head: int = 0,
 ) -> list[Instruction]:
     """One row per element width."""
     return [
@@ -331,7 +301,7 @@ def moves(
             pipe,
             form,
             dtype,
-            RowFacts(dtype.bytes, dtype.bytes, head, 1, 1, 0, 0),
+            RowFacts(dtype.bytes, dtype.bytes, 0, 1, 1, 0, 0),
             meaning,
             summary,
         )
@@ -343,7 +313,6 @@ WIDTHS = (U8, U16, U32)
 MOVE: tuple[Instruction, ...] = (
     *moves("copy_gm_to_ubuf_align", Pipe.MTE2, COPY_IN, WIDTHS, means.copy_in, "GM to UB"),
     *moves("copy_ubuf_to_gm_align", Pipe.MTE3, COPY_OUT, WIDTHS, means.copy_out, "UB to GM"),
-    *moves("copy_ubuf_to_ubuf", Pipe.V, COPY_UB, (U32,), means.copy_ub, "UB to UB", COPY_UB_HEAD),
     *moves(
         "copy_gm_to_cbuf_multi_nd2nz",
         Pipe.MTE2,

@@ -67,12 +67,6 @@ def copy_out(memory: Memories, f: Any, row: Instruction) -> None:
         store(memory[Space.GM], target.start, memory[Space.UB][source], f.atomic)
 
 
-def copy_ub(memory: Memories, f: Any, row: Instruction) -> None:
-    ub = memory[Space.UB]
-    for target, source in zip(*rows_of(f, row), strict=True):
-        ub[target] = ub[source].copy()
-
-
 def nd2nz(memory: Memories, f: Any, row: Instruction) -> None:
     size = row.dtype.bytes
     length = f.columns * size

@@ -104,16 +104,6 @@ def copy_out(f, gm, ub):
 
 
 @internal
-def copy_ub(f, ub):
-    """Bursts of whole blocks within UB, in order."""
-    length = f.length * BLOCK_BYTES
-    for i in range(f.bursts):
-        target = ub + f.dst + i * (length + f.dst_gap * BLOCK_BYTES)
-        move_bytes(target, ub + f.src + i * (length + f.src_gap * BLOCK_BYTES), length)
-    return 0
-
-
-@internal
 def nd2nz(f, gm, l1, size):
     """Rows of GM to columns of 32-byte blocks in L1; the last block of a row ends in zeros."""
     length = f.columns * size

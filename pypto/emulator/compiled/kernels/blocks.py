@@ -1,0 +1,62 @@
+"""Whole blocks between memories, the accumulator drained to UB, and squares turned in UB."""
+
+from __future__ import annotations
+
+from pypto.emulator.compiled.kernels.cube import drain_row
+from pypto.emulator.compiled.kernels.moves import store
+from pypto.emulator.compiled.kernels.tiles import move_block, turn_square
+from pypto.emulator.compiled.raw import internal, move_bytes
+from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES, FRACTAL_BYTES
+
+EDGE = 16
+ACCUMULATOR_ROW_BYTES = ACCUMULATOR_FRACTAL_BYTES // EDGE
+
+
+@internal
+def copy_blocks(f, target_memory, source_memory):
+    """Bursts of whole blocks, in order."""
+    length = f.length * BLOCK_BYTES
+    for i in range(f.bursts):
+        target = target_memory + f.dst + i * (length + f.dst_gap * BLOCK_BYTES)
+        move_bytes(target, source_memory + f.src + i * (length + f.src_gap * BLOCK_BYTES), length)
+    return 0
+
+
+@internal
+def store_blocks(f, gm, ub):
+    """Bursts of whole blocks to GM."""
+    length = f.length * BLOCK_BYTES
+    for i in range(f.bursts):
+        target = gm + f.dst + i * (length + f.dst_gap * BLOCK_BYTES)
+        store(target, ub + f.src + i * (length + f.src_gap * BLOCK_BYTES), length, f.atomic)
+    return 0
+
+
+@internal
+def drain(f, ub, l0c, kind, size, encode):
+    """Bursts of accumulator fractals, row after row, converted."""
+    row = EDGE * size
+    length = f.length * EDGE * row
+    for i in range(f.bursts):
+        target = ub + f.dst + i * (length + f.dst_gap * BLOCK_BYTES)
+        source = l0c + f.src + i * (f.length + f.src_gap) * ACCUMULATOR_FRACTAL_BYTES
+        for r in range(f.length * EDGE):
+            drain_row(
+                target + r * row, source + r * ACCUMULATOR_ROW_BYTES, EDGE, f.relu, kind, encode
+            )
+    return 0
+
+
+@internal
+def transpose(f, ub, scratch):
+    """Squares gathered from the blocks of a list, turned, and scattered to another list."""
+    turned = scratch + FRACTAL_BYTES
+    for r in range(f.repeat):
+        for i in range(EDGE):
+            place = (i // 2) * f.src_step + (i % 2) * f.src_pair + r * f.src_repeat
+            move_block(scratch + i * BLOCK_BYTES, ub + f.src + place * BLOCK_BYTES)
+        turn_square(turned, scratch)
+        for j in range(EDGE):
+            place = (j // 2) * f.dst_step + (j % 2) * f.dst_pair + r * f.dst_repeat
+            move_block(ub + f.dst + place * BLOCK_BYTES, turned + j * BLOCK_BYTES)
+    return 0

@@ -1,0 +1,300 @@
+"""Instructions that move whole 32-byte blocks, drain L0C to UB, and transpose 16x16 elements."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, NamedTuple
+
+from pypto.target.dtypes import F16, F32, U16, U32, DType
+from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, runs
+from pypto.target.instructions import block_meaning as means
+from pypto.target.instructions.fields import (
+    Atomic,
+    Bursts,
+    Flag,
+    Gap,
+    GmRead,
+    GmWrite,
+    L1Read,
+    L1Write,
+    UbRead,
+    UbWrite,
+    address,
+    value,
+)
+from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES, Pipe, Space
+
+EDGE = 16  # rows and columns of a fractal in L0C, entries of a list of vnchwconv
+ENTRY_PAIRS = 8
+VECTOR_HEAD = 24
+ADDRESS_REGISTERS = 4  # of vnchwconv: two for each list, each written by one scalar instruction
+
+Length = Annotated[int, value()]
+ListStep = Annotated[int, value(high=8191)]
+
+
+class BlocksGmToUb(NamedTuple):
+    """GM to UB: bursts of ``length`` blocks of 32 bytes; gaps in blocks, from end to start."""
+
+    dst: UbWrite
+    src: GmRead
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+
+
+class BlocksUbToGm(NamedTuple):
+    """UB to GM, as BlocksGmToUb."""
+
+    dst: GmWrite
+    src: UbRead
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+    atomic: Atomic
+
+
+class BlocksGmToL1(NamedTuple):
+    """GM to L1, as BlocksGmToUb."""
+
+    dst: L1Write
+    src: GmRead
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+
+
+class BlocksL1ToUb(NamedTuple):
+    """L1 to UB, as BlocksGmToUb."""
+
+    dst: UbWrite
+    src: L1Read
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+
+
+class BlocksUbToL1(NamedTuple):
+    """UB to L1, as BlocksGmToUb."""
+
+    dst: L1Write
+    src: UbRead
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+
+
+class BlocksInUb(NamedTuple):
+    """UB to UB on the vector pipe, as BlocksGmToUb."""
+
+    dst: UbWrite
+    src: UbRead
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+
+
+class Drain(NamedTuple):
+    """L0C to UB: bursts of ``length`` fractals of 16x16 f32, converted to the row's type.
+
+    A fractal becomes 16 rows of 16 elements without gaps. ``src_gap`` is in fractals, ``dst_gap``
+    in 32-byte blocks, both from the end of a burst to the next start.
+    """
+
+    dst: UbWrite
+    src: Annotated[int, address(Space.L0C, "r", align=ACCUMULATOR_FRACTAL_BYTES)]
+    bursts: Bursts
+    length: Length
+    src_gap: Gap
+    dst_gap: Gap
+    relu: Flag
+
+
+class Transpose(NamedTuple):
+    """out[j][i] = in[i][j] of 16x16 two-byte elements, row i of a side at entry i of its list.
+
+    Entry i lies ``i // 2 * step + i % 2 * pair`` blocks of 32 bytes from the side's address;
+    repeat r moves a list by ``r * repeat`` blocks more. A repeat reads before it writes.
+    """
+
+    dst: UbWrite
+    src: UbRead
+    repeat: Annotated[int, value(1, high=255)]
+    dst_step: ListStep
+    dst_pair: ListStep
+    src_step: ListStep
+    src_pair: ListStep
+    dst_repeat: Gap
+    src_repeat: Gap
+
+
+def blocks_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
+    count = f.bursts if f.length > 0 else 0
+    length = f.length * BLOCK_BYTES
+    return (
+        runs(f.dst, 1, 0, count, length + f.dst_gap * BLOCK_BYTES, length),
+        runs(f.src, 1, 0, count, length + f.src_gap * BLOCK_BYTES, length),
+    )
+
+
+def drain_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
+    count = f.bursts if f.length > 0 else 0
+    length = f.length * EDGE * EDGE * facts.dst_bytes
+    source = f.length * ACCUMULATOR_FRACTAL_BYTES
+    gap = f.src_gap * ACCUMULATOR_FRACTAL_BYTES
+    return (
+        runs(f.dst, 1, 0, count, length + f.dst_gap * BLOCK_BYTES, length),
+        runs(f.src, 1, 0, count, source + gap, source),
+    )
+
+
+def entries(start: int, repeat: int, step: int, pair: int, advance: int) -> Access:
+    """The blocks of a list in all repeats: in two of the three strides, as the limits allow."""
+    block = BLOCK_BYTES
+    if step == 2 * pair:
+        return runs(start, repeat, advance * block, EDGE, pair * block, block)
+    if repeat > 0 and advance == ENTRY_PAIRS * step:
+        return runs(start, ENTRY_PAIRS * repeat, step * block, 2, pair * block, block)
+    return runs(start, ENTRY_PAIRS * min(repeat, 1), step * block, 2, pair * block, block)
+
+
+def transpose_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
+    return (
+        entries(f.dst, f.repeat, f.dst_step, f.dst_pair, f.dst_repeat),
+        entries(f.src, f.repeat, f.src_step, f.src_pair, f.src_repeat),
+    )
+
+
+def read_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """Uncontended GM read to UB."""
+    size = f.bursts * f.length * soc.block_bytes
+    occupancy = max(soc.mte2_interval, size // soc.gm_port_vector)
+    return occupancy, occupancy + soc.gm_latency_read
+
+
+def read_l1_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """Uncontended GM read to L1."""
+    size = f.bursts * f.length * soc.block_bytes
+    occupancy = max(soc.mte2_interval, size // soc.gm_port_cube)
+    return occupancy, occupancy + soc.gm_latency_read
+
+
+def write_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """Uncontended GM write from UB."""
+    size = f.bursts * f.length * soc.block_bytes
+    occupancy = max(soc.mte2_interval, size // soc.ub_to_gm)
+    return occupancy, occupancy + soc.gm_latency_write
+
+
+def l1_to_ub_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """The port's rate, and the latency of the other loads from L1 [A]."""
+    size = f.bursts * f.length * soc.block_bytes
+    occupancy = max(1, (size + soc.l1_to_ub - 1) // soc.l1_to_ub)
+    return occupancy, occupancy + soc.load2d_latency
+
+
+def ub_to_l1_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """The port's rate, and the latency of a load from L1 [A]."""
+    size = f.bursts * f.length * soc.block_bytes
+    occupancy = max(1, (size + soc.ub_to_l1 - 1) // soc.ub_to_l1)
+    return occupancy, occupancy + soc.load2d_latency
+
+
+def in_ub_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    size = f.bursts * f.length * soc.block_bytes
+    cycles = facts.head + (size + soc.vector_repeat_bytes - 1) // soc.vector_repeat_bytes
+    return cycles, cycles
+
+
+def drain_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """A start-up, then the bytes of the accumulator at the port's rate."""
+    size = f.bursts * f.length * ACCUMULATOR_FRACTAL_BYTES
+    cycles = facts.head + (size + soc.l0c_to_ub - 1) // soc.l0c_to_ub
+    return cycles, cycles
+
+
+def transpose_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """The scalar instructions that write the address registers are charged to the pipe [A]."""
+    cycles = facts.head + ADDRESS_REGISTERS * soc.scalar_issue + f.repeat * facts.slope_num
+    return cycles, cycles
+
+
+def blocks_traffic(f: Any, facts: RowFacts) -> tuple[int, int]:
+    if f.length == 0:
+        return 0, 0
+    return f.bursts * f.length * BLOCK_BYTES, f.bursts
+
+
+def transpose_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
+    """Rows of the result may not share a block; lists advance where one access can say so."""
+    broken = []
+    step, pair = f.dst_step, f.dst_pair
+    if step == 0 or (pair % step == 0 and pair // step < ENTRY_PAIRS):
+        broken.append(("dst_pair", "a distance at which no two of the 16 rows of dst coincide"))
+    sides = (
+        ("dst_repeat", step, pair, f.dst_repeat),
+        ("src_repeat", f.src_step, f.src_pair, f.src_repeat),
+    )
+    for name, step, pair, advance in sides:
+        if f.repeat == 1 and advance != 0:
+            # The machine adds the stride even to the only repeat [V asc-devkit TransDataTo5HD].
+            broken.append((name, "0 where repeat is 1"))
+        elif f.repeat > 1 and step != 2 * pair and advance != ENTRY_PAIRS * step:
+            side = name.split("_")[0]
+            broken.append((name, f"8 * {side}_step unless {side}_step = 2 * {side}_pair"))
+    return broken
+
+
+GM_TO_UB = family("blocks_gm_to_ub", BlocksGmToUb, blocks_footprint, read_cycles, blocks_traffic)
+UB_TO_GM = family("blocks_ub_to_gm", BlocksUbToGm, blocks_footprint, write_cycles, blocks_traffic)
+GM_TO_L1 = family("blocks_gm_to_l1", BlocksGmToL1, blocks_footprint, read_l1_cycles, blocks_traffic)
+L1_TO_UB = family("blocks_l1_to_ub", BlocksL1ToUb, blocks_footprint, l1_to_ub_cycles)
+UB_TO_L1 = family("blocks_ub_to_l1", BlocksUbToL1, blocks_footprint, ub_to_l1_cycles)
+IN_UB = family("blocks_in_ub", BlocksInUb, blocks_footprint, in_ub_cycles)
+DRAIN = family("drain", Drain, drain_footprint, drain_cycles)
+TRANSPOSE = family(
+    "transpose", Transpose, transpose_footprint, transpose_cycles, limits=transpose_limits
+)
+
+BLOCK_ROWS: tuple[tuple[str, Pipe, Family, int, str], ...] = (
+    ("copy_ubuf_to_ubuf", Pipe.V, IN_UB, VECTOR_HEAD, "blocks of UB to UB"),
+    ("copy_gm_to_ubuf", Pipe.MTE2, GM_TO_UB, 0, "blocks of GM to UB"),
+    ("copy_ubuf_to_gm", Pipe.MTE3, UB_TO_GM, 0, "blocks of UB to GM"),
+    ("copy_gm_to_cbuf", Pipe.MTE2, GM_TO_L1, 0, "blocks of GM to L1"),
+    ("copy_cbuf_to_ubuf", Pipe.MTE1, L1_TO_UB, 0, "blocks of L1 to UB"),
+    ("copy_ubuf_to_cbuf", Pipe.MTE3, UB_TO_L1, 0, "blocks of UB to L1"),
+)
+
+
+def block_row(name: str, pipe: Pipe, form: Family, head: int, summary: str) -> Instruction:
+    facts = RowFacts(U32.bytes, U32.bytes, head, 1, 1, 0, 0)
+    meaning = means.store_blocks if form is UB_TO_GM else means.copy_blocks
+    return Instruction(f"{name}.b32", pipe, form, U32, facts, meaning, summary)
+
+
+def drain_row(suffix: str, dtype: DType) -> Instruction:
+    facts = RowFacts(dtype.bytes, F32.bytes, VECTOR_HEAD, 1, 1, 0, 0)
+    mnemonic = f"copy_matrix_cc_to_ubuf.{suffix}"
+    summary = f"accumulator fractals to UB as {dtype}"
+    return Instruction(mnemonic, Pipe.V, DRAIN, dtype, facts, means.drain, summary, F32)
+
+
+def transpose_row() -> Instruction:
+    """128 two-byte elements per cycle [V ADK-vec]."""
+    facts = RowFacts(U16.bytes, U16.bytes, VECTOR_HEAD, 2, 1, 0, 0)
+    summary = "transposed squares of 16x16 elements"
+    mnemonic = "scatter_vnchwconv.b16"
+    return Instruction(mnemonic, Pipe.V, TRANSPOSE, U16, facts, means.transpose, summary)
+
+
+BLOCKS: tuple[Instruction, ...] = (
+    *(block_row(*row) for row in BLOCK_ROWS),
+    drain_row("f32", F32),
+    drain_row("f32f16", F16),
+    transpose_row(),
+)
