@@ -63,7 +63,7 @@ def _order(kernel: func.FuncOp, soc: Soc) -> None:
     plans = [_planned(block, memory) for block in _blocks(kernel)]
     plans = [one for one in plans if one.operations]
     _check_pairs(kernel, plans)
-    first = _events(kernel, plans, soc.event_ids - soc.reserved_event_ids)
+    first = _events(plans, soc.event_ids - soc.reserved_event_ids)
     for one in plans:
         _Writer(one, first).write()
     end = kernel.body.block.last_op
@@ -100,25 +100,31 @@ def _check_pairs(kernel: func.FuncOp, plans: list[BlockPlan]) -> None:
                 )
 
 
-def _events(kernel: func.FuncOp, plans: list[BlockPlan], available: int) -> dict[Group, int]:
-    """Event numbers; a block whose flags do not fit is planned anew with one token per buffer."""
+def _events(plans: list[BlockPlan], available: int) -> dict[Group, int]:
+    """Event numbers, given up where they do not suffice.
+
+    A block whose flags do not fit is planned anew with one token per buffer; where that does not
+    help, barriers of all pipes take the place of flags, in the outermost blocks first.
+    """
     while True:
         try:
             return assign_events([one.plan for one in plans], available)
         except EventsExhausted as error:
             pair = error.pair
             widest = max(plans, key=lambda one, pair=pair: _rotating(one.plan, pair))
-            if not _rotating(widest.plan, pair):
-                source, target = (PIPES[pipe] for pipe in pair)
-                raise CompileError(
-                    "SYNC_IDS",
-                    f"{kernel.sym_name.data}: {error.groups} flags from pipe {source} to {target}"
-                    f" want {error.wanted} events; a pair of pipes has {available}",
-                    location=source_of(kernel),
-                    fix="split the kernel into smaller ones",
-                ) from error
-            widest.units = [_without_rotation(unit) for unit in widest.units]
-            widest.plan = plan_block(widest.units, shape_of(widest.block, widest.units))
+            if _rotating(widest.plan, pair):
+                widest.units = [_without_rotation(unit) for unit in widest.units]
+                widest.plan = plan_block(widest.units, shape_of(widest.block, widest.units))
+            else:
+                _stop_once(plans, pair)
+
+
+def _stop_once(plans: list[BlockPlan], pair: tuple[int, int]) -> None:
+    for one in plans:
+        for group in flags([one.plan]):
+            if group.pair == pair:
+                one.plan.stop_all(group)
+                return
 
 
 def _rotating(plan: Plan, pair: tuple[int, int]) -> int:

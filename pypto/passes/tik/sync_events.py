@@ -11,11 +11,9 @@ from pypto.passes.tik.sync_plan import Group, Kind, Plan
 class EventsExhausted(Exception):
     """A pair of pipes has fewer event numbers than its flags want."""
 
-    def __init__(self, pair: tuple[int, int], wanted: int, groups: int) -> None:
+    def __init__(self, pair: tuple[int, int], wanted: int) -> None:
         super().__init__(f"{wanted} events wanted for pair {pair}")
         self.pair = pair
-        self.wanted = wanted
-        self.groups = groups
 
 
 def flags(plans: Sequence[Plan]) -> Iterator[Group]:
@@ -35,8 +33,7 @@ def assign_events(plans: Sequence[Plan], available: int) -> dict[Group, int]:
     for pair in dict.fromkeys(group.pair for group in flags(plans)):
         while (wanted := events_wanted(plans, pair)) > available:
             if not _merge_closest(plans, pair):
-                groups = sum(group.pair == pair for group in flags(plans))
-                raise EventsExhausted(pair, wanted, groups)
+                raise EventsExhausted(pair, wanted)
     used: Counter[tuple[int, int]] = Counter()
     first: dict[Group, int] = {}
     for group in flags(plans):

@@ -22,8 +22,10 @@ from pypto.target.clocks import (
     SetVerdict,
     accumulation_is_ordered,
 )
+from pypto.target.memory import PIPES, Pipe
 
 Release = tuple[int, ...]
+ALL_PIPES = PIPES.index(Pipe.ALL)
 
 # Groups times units up to which barriers, and flags, are tried for redundancy; beyond, the search
 # takes too long, and what it finds costs little.
@@ -135,6 +137,12 @@ class Plan:
         self.before[group.target].append(group)
         if group.kind is not Kind.BARRIER:
             self.after[group.source].insert(0, group)
+
+    def stop_all(self, group: Group) -> None:
+        """A barrier of all pipes in the place of a flag: nothing starts before all before ended."""
+        self.after[group.source].remove(group)
+        group.kind = Kind.BARRIER
+        group.source_pipe = group.target_pipe = ALL_PIPES
 
     def without(self, group: Group) -> Plan:
         """A copy that lacks one group."""
