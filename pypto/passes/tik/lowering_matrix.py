@@ -12,18 +12,23 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
-from pypto.passes.tik.lowering_state import Lowering, Tile
+from pypto.dialects.scalars import wrap
+from pypto.passes.tik.lane_masks import WORD, ones
+from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.passes.tile.block_loads import goes_by_columns
 from pypto.target.dtypes import BF16, F16, F32, DType
 from pypto.target.layouts import EDGE
 from pypto.target.limits import field_on
-from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Space
+from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, REPEAT_BYTES, Space
 
 SQUARE_BYTES = 2 * FRACTAL_BYTES
 MAX_ROW_STRIDE = 65535
 FIXPIPE: dict[DType, str] = {F32: "f32", F16: "f32f16", BF16: "f32bf16"}
 DRAIN: dict[DType, str] = {F32: "f32", F16: "f32f16"}
+# Bits of a mask word for the elements of one row of a drained fractal, and for the first ones.
+ALL_OF_ROW = (1 << EDGE) - 1
+ONE_PER_ROW = 0x0001_0001_0001_0001
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,6 +374,7 @@ def drain_to_ub(state: Lowering, total: Tile, out: Tile, relu: bool) -> None:
         length=emit.mul(columns, emit.floor_div(total.pitch, EDGE)),
         relu=int(relu),
     )
+    clear_padding(state, total, emit.sub(columns, 1), target, size)
     if is_one:
         return
     row_bytes = EDGE * size
@@ -383,6 +389,27 @@ def drain_to_ub(state: Lowering, total: Tile, out: Tile, relu: bool) -> None:
             length=length,
             src_gap=0,
             dst_gap=emit.sub(pitch, length),
+        )
+
+
+def clear_padding(state: Lowering, total: Tile, last: Index, fractals: SSAValue, size: int) -> None:
+    """Zeros beside the valid part of the ``last`` column of fractals: nothing was computed there.
+
+    Stores of whole blocks read them.
+    """
+    emit = state.emit
+    column_bytes = emit.mul(total.pitch, EDGE * size)
+    with emit.if_(emit.compare_lt(0, emit.remainder(total.columns, EDGE))):
+        held = emit.sub(total.columns, emit.mul(last, EDGE))
+        word = emit.mul(emit.sub(ALL_OF_ROW, ones(emit, held)), ONE_PER_ROW)
+        word = wrap(word) if isinstance(word, int) else word
+        words = ("mask_low", "mask_high")[: REPEAT_BYTES // size // WORD]
+        emit.instruction(
+            f"vector_dup.{BITS_OF_SIZE[size]}",
+            dst=state.at(fractals, emit.mul(last, column_bytes)),
+            scalar=0,
+            repeat=emit.floor_div(column_bytes, REPEAT_BYTES),
+            **dict.fromkeys(words, word),
         )
 
 
