@@ -12,7 +12,7 @@ def scale_add(x: pypto.Tensor, y: pypto.Tensor) -> pypto.Tensor:
     return x * 2 + y
 
 
-Vector = pypto.Tensor[(pypto.DYNAMIC,), pypto.float16]  # pyright: ignore
+Vector = pypto.Tensor[(pypto.DYNAMIC,), pypto.float16]
 
 
 @pypto.kernel

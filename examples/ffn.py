@@ -6,8 +6,6 @@ constants of the program.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 import pypto
@@ -17,7 +15,7 @@ TOKENS, WIDTH, INNER = 512, 768, 3072
 draw = np.random.default_rng(0)
 
 
-def weights(*shape: int) -> Any:
+def weights(*shape: int) -> np.ndarray:
     """Drawn float16 weights; inside a kernel an array acts as a tensor."""
     return draw.normal(0, 0.02, shape).astype(np.float16)
 
@@ -27,7 +25,7 @@ WEIGHT_OUT, BIAS_OUT = weights(INNER, WIDTH), weights(WIDTH)
 
 
 @pypto.kernel
-def ffn(x: pypto.Tensor[(TOKENS, WIDTH), pypto.float16]) -> pypto.Tensor:  # pyright: ignore
+def ffn(x: pypto.Tensor[(TOKENS, WIDTH), pypto.float16]) -> pypto.Tensor:
     hidden = pypto.gelu(x @ WEIGHT_IN + BIAS_IN)
     return hidden @ WEIGHT_OUT + BIAS_OUT
 

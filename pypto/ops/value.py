@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pypto.ops.core import Operator
 
 Scalar: TypeAlias = "Tensor | int | float | bool"
+Operand: TypeAlias = "Scalar | np.ndarray"
 
 
 class UnknownExtent:
@@ -89,6 +90,11 @@ class Tensor:
             raise AttributeError(f"a tensor has no attribute {name!r}")
         return lambda *arguments, **keywords: operator(self, *arguments, **keywords)
 
+    if TYPE_CHECKING:
+
+        def __class_getitem__(cls, parameters: tuple[Any, Any]) -> Any:
+            """``Tensor[shape, dtype]`` is an annotation; type checkers read it as a tensor."""
+
     def __getitem__(self, key: Any) -> Tensor:
         from pypto.ops.movement import get_item
 
@@ -108,37 +114,37 @@ class Tensor:
 
     __hash__ = object.__hash__
 
-    def __add__(self, other: Scalar) -> Tensor:
+    def __add__(self, other: Operand) -> Tensor:
         return self._call("add", other)
 
-    def __radd__(self, other: Scalar) -> Tensor:
+    def __radd__(self, other: Operand) -> Tensor:
         return _reflected("add", other, self)
 
-    def __sub__(self, other: Scalar) -> Tensor:
+    def __sub__(self, other: Operand) -> Tensor:
         return self._call("sub", other)
 
-    def __rsub__(self, other: Scalar) -> Tensor:
+    def __rsub__(self, other: Operand) -> Tensor:
         return _reflected("sub", other, self)
 
-    def __mul__(self, other: Scalar) -> Tensor:
+    def __mul__(self, other: Operand) -> Tensor:
         return self._call("mul", other)
 
-    def __rmul__(self, other: Scalar) -> Tensor:
+    def __rmul__(self, other: Operand) -> Tensor:
         return _reflected("mul", other, self)
 
-    def __truediv__(self, other: Scalar) -> Tensor:
+    def __truediv__(self, other: Operand) -> Tensor:
         return self._call("div", other)
 
-    def __rtruediv__(self, other: Scalar) -> Tensor:
+    def __rtruediv__(self, other: Operand) -> Tensor:
         return _reflected("div", other, self)
 
-    def __pow__(self, other: Scalar) -> Tensor:
+    def __pow__(self, other: Operand) -> Tensor:
         return self._call("pow", other)
 
-    def __rpow__(self, other: Scalar) -> Tensor:
+    def __rpow__(self, other: Operand) -> Tensor:
         return _reflected("pow", other, self)
 
-    def __matmul__(self, other: Tensor) -> Tensor:
+    def __matmul__(self, other: Tensor | np.ndarray) -> Tensor:
         return self._call("matmul", other)
 
     def __rmatmul__(self, other: Any) -> Tensor:
@@ -156,40 +162,40 @@ class Tensor:
     def __invert__(self) -> Tensor:
         return self._call("bitwise_not")
 
-    def __and__(self, other: Scalar) -> Tensor:
+    def __and__(self, other: Operand) -> Tensor:
         return self._call("bitwise_and", other)
 
-    def __rand__(self, other: Scalar) -> Tensor:
+    def __rand__(self, other: Operand) -> Tensor:
         return _reflected("bitwise_and", other, self)
 
-    def __or__(self, other: Scalar) -> Tensor:
+    def __or__(self, other: Operand) -> Tensor:
         return self._call("bitwise_or", other)
 
-    def __ror__(self, other: Scalar) -> Tensor:
+    def __ror__(self, other: Operand) -> Tensor:
         return _reflected("bitwise_or", other, self)
 
-    def __xor__(self, other: Scalar) -> Tensor:
+    def __xor__(self, other: Operand) -> Tensor:
         return self._call("bitwise_xor", other)
 
-    def __rxor__(self, other: Scalar) -> Tensor:
+    def __rxor__(self, other: Operand) -> Tensor:
         return _reflected("bitwise_xor", other, self)
 
-    def __lt__(self, other: Scalar) -> Tensor:
+    def __lt__(self, other: Operand) -> Tensor:
         return self._call("lt", other)
 
-    def __le__(self, other: Scalar) -> Tensor:
+    def __le__(self, other: Operand) -> Tensor:
         return self._call("le", other)
 
-    def __gt__(self, other: Scalar) -> Tensor:
+    def __gt__(self, other: Operand) -> Tensor:
         return self._call("gt", other)
 
-    def __ge__(self, other: Scalar) -> Tensor:
+    def __ge__(self, other: Operand) -> Tensor:
         return self._call("ge", other)
 
-    def __eq__(self, other: Scalar) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __eq__(self, other: Operand) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._call("eq", other)
 
-    def __ne__(self, other: Scalar) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __ne__(self, other: Operand) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self._call("ne", other)
 
 
@@ -236,6 +242,8 @@ class Evaluator(ABC):
             return operand.item()
         if operand is None or isinstance(operand, (Tensor, bool, int, float)):
             return operand
+        if isinstance(operand, UnknownExtent):
+            operand._refuse()
         return self.lift(operand)
 
 
