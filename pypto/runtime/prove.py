@@ -25,6 +25,7 @@ from pypto.errors import CompileError, DeviceError, PyptoError
 from pypto.ops.intervals import Interval
 from pypto.passes.base import Pass
 from pypto.passes.driver import Guard, Step
+from pypto.runtime.prove_culprit import culprit
 from pypto.runtime.prove_inputs import MADE, random_inputs
 from pypto.runtime.prove_run import bounds_of, check_order, execute, main_of
 
@@ -186,12 +187,24 @@ class Prover(Guard):
                     f"pass {one.name!r} changed result {number} from {before.dtype}"
                     f"{list(before.shape)} to {after.dtype}{list(after.shape)}",
                 )
-            exact = one.exact or self.bounds is None
-            bound = None if exact or self.bounds is None else self.bounds[number]
-            wrong = ~same_bits(before, after) if bound is None else ~bound.contains(after)
+        for number, (after, wrong) in enumerate(
+            zip(results, self.wrong(one, results), strict=True)
+        ):
             if wrong.any():
-                raise self.changed(one, module, number, before, after, wrong, bound)
+                raise self.changed(one, module, number, after, wrong)
         self.results = results
+
+    def bound(self, one: Pass, number: int) -> Interval | None:
+        """The interval of a result behind a pass; None when every bit must stay."""
+        return None if one.exact or self.bounds is None else self.bounds[number]
+
+    def wrong(self, one: Pass, results: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """For each result which elements are not what they may be behind a pass."""
+        found = []
+        for number, (before, after) in enumerate(zip(self.results, results, strict=True)):
+            bound = self.bound(one, number)
+            found.append(same_bits(before, after) if bound is None else bound.contains(after))
+        return [~np.asarray(right) for right in found]
 
     def executed(
         self, one: Pass, module: ModuleOp, inputs: Sequence[np.ndarray]
@@ -222,36 +235,42 @@ class Prover(Guard):
         )
 
     def changed(
-        self,
-        one: Pass,
-        module: ModuleOp,
-        number: int,
-        before: np.ndarray,
-        after: np.ndarray,
-        wrong: np.ndarray,
-        bound: Interval | None,
+        self, one: Pass, module: ModuleOp, number: int, after: np.ndarray, wrong: np.ndarray
     ) -> BrokenPass:
         """The error for a result that is not what it was."""
-        position = tuple(int(place) for place in np.argwhere(np.atleast_1d(wrong))[0])
-        position = position[: before.ndim]
+        before, bound = self.results[number], self.bound(one, number)
+        position = tuple(np.argwhere(wrong)[0].tolist())
         old, new = before[position], after[position]
-        name = program_name(module)
-        kind = "bits" if bound is None else "bound"
-        notes = [
-            f"{np.count_nonzero(wrong)} of {wrong.size} elements of the result differ",
-            f"the inputs are {self.made}",
-        ]
+        notes = []
         if bound is None:
-            notes.insert(0, "the pass is exact: every bit must stay as it was")
+            notes.append("the pass is exact: every bit must stay as it was")
         else:
             low, high = bound.low[position], bound.high[position]
-            notes.insert(0, f"the input of the pipeline allows {low} to {high} there")
+            notes.append(f"the input of the pipeline allows {low} to {high} there")
+        notes.append(f"{np.count_nonzero(wrong)} of {wrong.size} elements of the result are wrong")
+        kernel = self.culprit(one, module)
+        if kernel is not None:
+            notes.append(f"kernel {kernel!r} is wrong behind the pass")
+        notes.append(f"the inputs are {self.made}")
+        kind = "bits" if bound is None else "bound"
         return BrokenPass(
             Divergence(one.name, kind, number, position, old.item(), new.item()),
-            f"pass {one.name!r} changed result {number} of {name} at {list(position)}: "
-            f"{old} became {new}",
+            f"pass {one.name!r} changed result {number} of {program_name(module)} "
+            f"at {list(position)}: {old} became {new}",
             notes=tuple(notes),
         )
+
+    def culprit(self, one: Pass, module: ModuleOp) -> str | None:
+        """The kernel that is to blame for wrong results."""
+        assert self.inputs is not None
+        inputs = self.inputs
+
+        def is_wrong(mixed: ModuleOp) -> bool:
+            results = execute(mixed, self.constants, inputs)
+            return any(wrong.any() for wrong in self.wrong(one, results))
+
+        before = parse_module(self.text, "module.mlir")
+        return culprit(before, module, self.constants, inputs, is_wrong)
 
 
 def program_name(module: ModuleOp) -> str:

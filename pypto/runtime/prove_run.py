@@ -6,8 +6,7 @@ instructions on the emulator.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -31,31 +30,8 @@ from pypto.target.rows import ROW_WIDTH
 from pypto.target.soc import DEFAULT_SOC
 from pypto.target.soc import soc as load_soc
 
-
-@dataclass(frozen=True)
-class Written:
-    """What a launch left in the buffers it may write, and their numbers."""
-
-    kernel: str
-    buffers: tuple[int, ...]
-    arrays: tuple[np.ndarray, ...]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The results of a module, launch by launch where it has launches.
-
-    ``sources``: the buffer each result is.
-    """
-
-    results: tuple[np.ndarray, ...]
-    launches: tuple[Written, ...] = ()
-    sources: tuple[int, ...] = ()
-
-    def maker(self, result: int) -> str | None:
-        """The kernel that wrote a result last."""
-        writers = [w.kernel for w in self.launches if self.sources[result] in w.buffers]
-        return writers[-1] if writers else None
+# What a launch of a kernel left in the buffers it was given: ``watch(kernel, arrays)``.
+Watch = Callable[[str, list[np.ndarray]], None]
 
 
 def main_of(module: ModuleOp) -> FuncOp | None:
@@ -71,11 +47,16 @@ def is_host_level(module: ModuleOp) -> bool:
     return isinstance(last, host.ReturnOp)
 
 
-def execute(module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]) -> Outcome:
-    """The results of ``@main`` on fresh memory."""
+def execute(
+    module: ModuleOp,
+    constants: ConstantStore,
+    inputs: Sequence[np.ndarray],
+    watch: Watch | None = None,
+) -> tuple[np.ndarray, ...]:
+    """The results of ``@main`` on fresh memory; ``watch`` sees the arrays behind every launch."""
     if not is_host_level(module):
-        return Outcome(interpret(module, inputs, constants))
-    return _Host(module, constants).run(inputs)
+        return interpret(module, inputs, constants)
+    return HostRun(module, constants).run(inputs, watch)
 
 
 def bounds_of(
@@ -84,7 +65,7 @@ def bounds_of(
     """The intervals the results of a module may lie in; None once it computes by instructions."""
     if not is_host_level(module):
         return derive_bounds(module, inputs, constants)
-    machine = _Host(module, constants)
+    machine = HostRun(module, constants)
     return None if any(map(stage_of, machine.kernels.values())) else machine.bounds(inputs)
 
 
@@ -96,7 +77,7 @@ def check_order(module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.
         prove_ordered(build_executable(module, constants), shapes)
 
 
-class _Host:
+class HostRun:
     """A module whose ``@main`` launches kernels of tiles or instructions."""
 
     def __init__(self, module: ModuleOp, constants: ConstantStore) -> None:
@@ -116,25 +97,35 @@ class _Host:
         self.machine = enlarged(self.machine, needed)
         self.executable: Executable = build_host(module, soc, programs, constants)
 
-    def run(self, inputs: Sequence[np.ndarray]) -> Outcome:
+    def run(
+        self, inputs: Sequence[np.ndarray], watch: Watch | None = None
+    ) -> tuple[np.ndarray, ...]:
         """All launches on one memory, buffers where the module plans them."""
         loaded = Loaded.of(self.executable, inputs, machine=self.machine)
-        launches = []
         for step in self.executable.steps:
             program = self.executable.programs[step.program]
-            kernel = self.kernels[program.name]
-            if stage_of(kernel) is None:
-                arguments: list[Argument] = [
-                    self._in_memory(loaded, argument.buffer)
-                    if isinstance(argument, BufferArgument)
-                    else resolve(argument, loaded.shapes)
-                    for argument in step.arguments
-                ]
-                run_kernel(kernel, arguments, step.grid, ExactNumbers())
+            if stage_of(self.kernels[program.name]) is None:
+                self.interpret(loaded, step)
             else:
                 loaded.launch(step, program, Options())
-            launches.append(self._written(loaded, step, program.name))
-        return Outcome(loaded.results(), tuple(launches), self.executable.results)
+            if watch is not None:
+                buffers = [a.buffer for a in step.arguments if isinstance(a, BufferArgument)]
+                watch(program.name, [loaded.buffer(number) for number in buffers])
+        return loaded.results()
+
+    def interpret(self, loaded: Loaded, step: Launch) -> None:
+        """Run a kernel of tiles on the buffers in memory."""
+        kernel = self.kernels[self.executable.programs[step.program].name]
+        arguments: list[Argument] = [
+            GlobalTensor(
+                (loaded.buffer(argument.buffer).reshape(-1),),
+                self.executable.buffers[argument.buffer].dtype,
+            )
+            if isinstance(argument, BufferArgument)
+            else resolve(argument, loaded.shapes)
+            for argument in step.arguments
+        ]
+        run_kernel(kernel, arguments, step.grid, ExactNumbers())
 
     def bounds(self, inputs: Sequence[np.ndarray]) -> tuple[Interval, ...]:
         """The intervals of the results, derived operation by operation of the kernels."""
@@ -159,19 +150,6 @@ class _Host:
             Interval(*(plane.reshape(loaded.buffer(n).shape) for plane in tensors[n].planes))
             for n in self.executable.results
         )
-
-    def _in_memory(self, loaded: Loaded, number: int) -> GlobalTensor:
-        array = loaded.buffer(number)
-        return GlobalTensor((array.reshape(-1),), self.executable.buffers[number].dtype)
-
-    def _written(self, loaded: Loaded, step: Launch, name: str) -> Written:
-        fresh = (Role.TEMPORARY, Role.RESULT)
-        buffers = tuple(
-            a.buffer
-            for a in step.arguments
-            if isinstance(a, BufferArgument) and self.executable.buffers[a.buffer].role in fresh
-        )
-        return Written(name, buffers, tuple(loaded.buffer(number).copy() for number in buffers))
 
 
 def _placeholder(kernel: FuncOp) -> Program:
