@@ -9,6 +9,7 @@ from pypto.dialects.emitter import Emitter, Index
 from pypto.dialects.scalars import wrap
 
 WORD = 64
+EVEN = 0x5555_5555_5555_5555
 
 
 def first_lanes(emit: Emitter, count: Index, lanes: int) -> dict[str, Index]:
@@ -19,6 +20,18 @@ def first_lanes(emit: Emitter, count: Index, lanes: int) -> dict[str, Index]:
         return {"mask_low": ones(emit, count)}
     low = ones(emit, emit.min(count, WORD))
     return {"mask_high": ones(emit, emit.sub(emit.max(count, WORD), WORD)), "mask_low": low}
+
+
+def every_second(emit: Emitter, mask: dict[str, Index], first: int) -> dict[str, Index]:
+    """Of the lanes of a mask over two words those with even (``first`` 0) or odd (1) numbers."""
+    pattern = wrap(EVEN << first)
+    return {name: _and(emit, mask.get(name, -1), pattern) for name in ("mask_high", "mask_low")}
+
+
+def _and(emit: Emitter, value: Index, pattern: int) -> Index:
+    if isinstance(value, int):
+        return value & pattern
+    return emit.value(arith.AndIOp, value, emit.index(pattern))
 
 
 def ones(emit: Emitter, count: Index) -> Index:

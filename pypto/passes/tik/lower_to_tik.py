@@ -40,17 +40,18 @@ from pypto.passes.tik.lowering_facts import (
     is_scalar,
     is_stored,
     loads_first,
+    only_stored,
     packet_form,
     stored_slots,
     whole_repeat_tiles,
     yielded,
 )
+from pypto.passes.tik.lowering_interleave import transpose_tile
 from pypto.passes.tik.lowering_reduce import reduce
 from pypto.passes.tik.lowering_repeated import Repeated, on_all_rows, repeated
 from pypto.passes.tik.lowering_state import Lowering, Tile
 from pypto.passes.tile.alignment import Tail
 from pypto.target.dtypes import I1
-from pypto.target.instructions import BY_MNEMONIC
 from pypto.target.layouts import EDGE
 from pypto.target.memory import Space
 from pypto.target.soc import Soc
@@ -401,7 +402,7 @@ class _KernelLowering:
         made = self.inherit(op.result, self.tiles[large])
         mnemonic = f"{BINARY[op.operator.data]}.{made.dtype}"
         operand, others = self.repeats[small], {other: self.tiles[large]}
-        on_all_rows(self.state, mnemonic, made, field, operand, others)
+        on_all_rows(self.state, mnemonic, made, (field,), operand, others)
         self.tiles[op.result] = made
 
     def is_absorbed(self, op: tile.BroadcastOp) -> bool:
@@ -417,7 +418,7 @@ class _KernelLowering:
                 return False
             mnemonic = f"{BINARY.get(user.operator.data)}.{name}"
             other = user.arguments[1 - use.index]
-            if mnemonic not in BY_MNEMONIC or other is op.result or other in self.repeats:
+            if not self.state.has(mnemonic) or other is op.result or other in self.repeats:
                 return False
         return True
 
@@ -440,6 +441,16 @@ class _KernelLowering:
         offsets = self.tiles[op.offsets]
         made = self.inherit(op.result, offsets)
         spread.gather(self.state, self.tiles[op.source], offsets, made)
+        self.tiles[op.result] = made
+
+    def lower_transpose(self, op: tile.TransposeOp) -> None:
+        source = self.tiles[op.source]
+        made = self.new_tile(op.result, source.columns, source.rows)
+        if not only_stored(op.result):
+            # Arithmetic runs over padding, which comes from rows that are not valid.
+            self.state.fill_at_start(source.buffer)
+            self.state.fill_at_start(made.buffer)
+        transpose_tile(self.state, source, made)
         self.tiles[op.result] = made
 
     def lower_extract(self, op: tile.ExtractOp) -> None:
@@ -482,6 +493,7 @@ HANDLERS: dict[type[Operation], Callable[[_KernelLowering, Operation], None]] = 
     tile.BroadcastOp: _KernelLowering.lower_broadcast,
     tile.ReduceOp: _KernelLowering.lower_reduce,
     tile.GatherOp: _KernelLowering.lower_gather,
+    tile.TransposeOp: _KernelLowering.lower_transpose,
     tile.ExtractOp: _KernelLowering.lower_extract,
     tile.AccumulatorOp: _KernelLowering.lower_accumulator,
     tile.MmaOp: _KernelLowering.lower_mma,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from pypto.dialects.emitter import Index
 from pypto.passes.tik.lowering_state import Lowering, Tile, lanes_of
 from pypto.passes.tile.arithmetic import ceil_div
 from pypto.target.dtypes import U16, DType
@@ -30,21 +31,47 @@ def source(
     return {field: block, f"{field}_block": 0, f"{field}_repeat": 0}
 
 
+def with_number(
+    state: Lowering,
+    name: str,
+    dtype: DType,
+    count: Index,
+    dst: SSAValue,
+    src: SSAValue,
+    value: int | float,
+) -> None:
+    """``name`` of the first ``count`` elements and a number: an immediate if the machine can."""
+    if state.has(f"{name}s.{dtype}"):
+        scalar = number(value, dtype)
+        state.vector(f"{name}s.{dtype}", count, dst=dst, src=src, scalar=scalar)
+    else:
+        block = source(state, "src1", value, dtype)
+        state.vector(f"{name}.{dtype}", count, dst=dst, src0=src, **block)
+
+
 def compare_bits(state: Lowering, kind: str, x: Tile, y: Operand, bits: Tile) -> None:
     """The bits of a comparison the machine has; it reads and writes whole repeats."""
     lanes = lanes_of(x.dtype)
     repeats = state.emit.ceil_div(x.count, lanes)
     most = ceil_div(x.most(state.granule), lanes)
+    name, name_of_number = f"vcmpv_{kind}.{x.dtype}", f"vcmpvs_{kind}.{x.dtype}"
+    if not state.has(name):
+        raise state.unsupported(f"comparison of {x.dtype} elements", "cast to float32 first")
     for start, size in state.pieces(repeats, most, COMPARE_REPEATS):
         place = state.emit.mul(start, lanes * x.size)
         target = state.at(bits.pointer, state.emit.mul(start, lanes // 8))
         first = state.at(x.pointer, place)
         if isinstance(y, Tile):
-            name, second = f"vcmpv_{kind}.{x.dtype}", state.at(y.pointer, place)
+            second = state.at(y.pointer, place)
             state.emit.instruction(name, dst=target, src0=first, src1=second, repeat=size)
+        elif state.has(name_of_number):
+            scalar = number(y, x.dtype)
+            state.emit.instruction(
+                name_of_number, dst=target, src=first, scalar=scalar, repeat=size
+            )
         else:
-            name, scalar = f"vcmpvs_{kind}.{x.dtype}", number(y, x.dtype)
-            state.emit.instruction(name, dst=target, src=first, scalar=scalar, repeat=size)
+            block = source(state, "src1", y, x.dtype)
+            state.emit.instruction(name, dst=target, src0=first, repeat=size, **block)
 
 
 def invert_bits(state: Lowering, bits: Tile) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pypto.passes.tik.lowering_bits import compare_bits, invert_bits
+from pypto.passes.tik.lowering_bits import compare_bits, invert_bits, with_number
 from pypto.passes.tik.lowering_bits import source as number_source
 from pypto.passes.tik.lowering_ramp import ramp
-from pypto.passes.tik.lowering_state import Lowering, Tile, same_bits
+from pypto.passes.tik.lowering_select import choose, chooses
+from pypto.passes.tik.lowering_state import Lowering, Tile
 from pypto.target.dtypes import BF16, F16, F32, I1, I8, I16, I32, I64, U8, U16, U32, DType
 from pypto.target.instructions import BY_MNEMONIC
 
@@ -67,7 +68,8 @@ def cast(state: Lowering, source: Tile, out: Tile, rounding: str) -> None:
 
 def step(state: Lowering, source: Tile, out: Tile, rounding: str) -> None:
     """One conversion instruction; strides count the wider type's repeats."""
-    mnemonic = next(mnemonics(source.dtype, out.dtype, rounding), None)
+    names = mnemonics(source.dtype, out.dtype, rounding)
+    mnemonic = next(filter(state.has, names), None)
     if mnemonic is None:
         raise state.unsupported(
             f"conversion from {source.dtype} to {out.dtype}", "go through float32"
@@ -84,36 +86,30 @@ def step(state: Lowering, source: Tile, out: Tile, rounding: str) -> None:
 
 
 def mnemonics(source: DType, target: DType, rounding: str) -> Iterator[str]:
-    """Rows that convert with this rounding; an exact conversion has no suffix."""
-    for suffix in (SUFFIX[rounding], ""):
-        name = f"vconv_{source}2{target}{suffix}"
-        if name in BY_MNEMONIC:
-            yield name
+    """Rows that convert with this rounding; an exact conversion has no suffix, on any machine."""
+    name = f"vconv_{source}2{target}"
+    yield name + SUFFIX[rounding]
+    if rounding == "rint" or f"{name}z" not in BY_MNEMONIC:
+        yield name
 
 
 def choose_ones(state: Lowering, bits: Tile, out: Tile) -> None:
     """1 where a bit is set, else 0."""
     dtype = out.dtype
-    if dtype.bytes not in (2, 4):
-        between = state.scratch(out, F16 if dtype.bytes == 1 else I32)
-        choose_ones(state, bits, between)
-        cast(state, between, out, "rint")
+    if dtype.bytes in (2, 4) and chooses(state, dtype):
+        choose(state, bits, 1, 0, out)
         return
-    state.vector(
-        f"vsel.{same_bits(dtype)}",
-        out.count,
-        dst=out.pointer,
-        mask=bits.pointer,
-        **number_source(state, "src0", 1, dtype),
-        **number_source(state, "src1", 0, dtype),
-    )
+    has_whole = dtype.bytes > 4 and chooses(state, I32)
+    between = state.scratch(out, I32 if has_whole else F16)
+    choose_ones(state, bits, between)
+    cast(state, between, out, "rint")
 
 
 def test_zero(state: Lowering, source: Tile, bits: Tile) -> None:
     """A bit where an element is not zero; the source is a number in whole repeats."""
     if source.dtype in (F16, F32):
         compare_bits(state, "ne", source, 0, bits)
-    elif source.dtype == I32:
+    elif source.dtype == I32 and state.has("vcmpv_eq.i32"):
         compare_bits(state, "eq", source, 0, bits)
         invert_bits(state, bits)
     else:
@@ -127,9 +123,29 @@ def sign_extend(state: Lowering, source: Tile, out: Tile, narrow: DType) -> None
     """The low bits of integers, extended to their width: what wrapping to ``narrow`` keeps."""
     dtype = source.dtype
     amount = 8 * (dtype.bytes - narrow.bytes)
+    if not state.has(f"vshl.{dtype}"):
+        keep_low_bits(state, source, out, narrow)
+        return
     state.vector(f"vshl.{dtype}", out.count, dst=out.pointer, src=source.pointer, scalar=amount)
     right = dtype if narrow.kind == "i" else {2: U16, 4: U32}[dtype.bytes]
     state.vector(f"vshr.{right}", out.count, dst=out.pointer, src=out.pointer, scalar=amount)
+
+
+def keep_low_bits(state: Lowering, source: Tile, out: Tile, narrow: DType) -> None:
+    """``sign_extend`` of i32 without shifts: ((x + half) & ones) - half, half 0 if unsigned."""
+    if source.dtype != I32:
+        raise state.unsupported(f"wrapping {source.dtype} elements", "cast to int32 first")
+    ones = 2 ** (8 * narrow.bytes) - 1
+    half = (ones + 1) // 2 if narrow.kind == "i" else 0
+    words = state.emit.mul(out.count, I32.bytes // U16.bytes)
+    mask = number_source(state, "src1", ones, I32)
+    start = source.pointer
+    if half:
+        with_number(state, "vadd", I32, out.count, out.pointer, start, half)
+        start = out.pointer
+    state.vector("vand.u16", words, dst=out.pointer, src0=start, **mask)
+    if half:
+        with_number(state, "vadd", I32, out.count, out.pointer, out.pointer, -half)
 
 
 def to_byte(state: Lowering, source: Tile, out: Tile, rounding: str) -> None:
@@ -139,8 +155,8 @@ def to_byte(state: Lowering, source: Tile, out: Tile, rounding: str) -> None:
     if start.is_float:
         cast(state, source, wide, rounding)
         low, high = (-128, 127) if end == I8 else (0, 255)
-        for name, limit in (("vmaxs", low), ("vmins", high)):
-            state.vector(f"{name}.i32", out.count, dst=wide.pointer, src=wide.pointer, scalar=limit)
+        for name, limit in (("vmax", low), ("vmin", high)):
+            with_number(state, name, I32, out.count, wide.pointer, wide.pointer, limit)
     else:
         if start == I64:
             low_words(state, source, wide)

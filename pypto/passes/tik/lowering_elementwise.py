@@ -13,6 +13,7 @@ from functools import partial
 from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
+from pypto.errors import CompileError
 from pypto.passes.tik.lowering_bits import (
     BITS_PER_WORD,
     Operand,
@@ -20,11 +21,12 @@ from pypto.passes.tik.lowering_bits import (
     invert_bits,
     number,
     source,
+    with_number,
 )
 from pypto.passes.tik.lowering_cast import cast
-from pypto.passes.tik.lowering_state import Lowering, Tile, same_bits
+from pypto.passes.tik.lowering_select import choose
+from pypto.passes.tik.lowering_state import Lowering, Tile
 from pypto.target.dtypes import F16, F32, I1, I16, I32, U16, DType
-from pypto.target.instructions import BY_MNEMONIC
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,13 @@ class Call:
         self, mnemonic: str, count: Index | None = None, **fields: int | float | SSAValue
     ) -> None:
         """An instruction on all elements; an error if the machine has no such row."""
-        if mnemonic not in BY_MNEMONIC:
-            raise self.state.unsupported(
-                f"{self.operator} of {self.dtype} elements", "cast to float32 first"
-            )
+        if not self.state.has(mnemonic):
+            raise self.unsupported()
         self.state.vector(mnemonic, self.out.count if count is None else count, **fields)
+
+    def unsupported(self) -> CompileError:
+        what = f"{self.operator} of {self.dtype} elements"
+        return self.state.unsupported(what, "cast to float32 first")
 
     def source(self, field: str, operand: Operand, dtype: DType) -> dict[str, int | SSAValue]:
         """The fields of a source operand of a type."""
@@ -69,17 +73,15 @@ def binary(call: Call, name: str) -> None:
 
 
 def commutative(call: Call, name: str) -> None:
-    """A number on either side is an immediate."""
-    scalars = [x for x in call.inputs if not isinstance(x, Tile)]
-    if not scalars:
+    """A number may be on either side."""
+    numbers = [x for x in call.inputs if not isinstance(x, Tile)]
+    if not numbers:
         binary(call, name)
-        return
-    call.instruct(
-        f"{name}s.{call.dtype}",
-        dst=call.out.pointer,
-        src=call.tiles[0].pointer,
-        scalar=number(scalars[0], call.dtype),
-    )
+    elif call.state.has(f"{name}.{call.dtype}"):
+        places = call.out.pointer, call.tiles[0].pointer
+        with_number(call.state, name, call.dtype, call.out.count, *places, numbers[0])
+    else:
+        raise call.unsupported()
 
 
 def subtract(call: Call) -> None:
@@ -100,7 +102,7 @@ def absolute(call: Call) -> None:
         return
     (x,) = call.tiles
     negative = call.state.scratch(call.out, call.dtype)
-    call.instruct(f"vmuls.{call.dtype}", dst=negative.pointer, src=x.pointer, scalar=-1)
+    commutative(replace(call, inputs=(x, -1), out=negative), "vmul")
     call.instruct(f"vmax.{call.dtype}", dst=call.out.pointer, src0=x.pointer, src1=negative.pointer)
 
 
@@ -148,13 +150,7 @@ def select(call: Call) -> None:
     dtype = call.out.dtype
     if dtype.bytes not in (2, 4):
         raise call.state.unsupported(f"selection of {dtype} elements", "cast to float32 first")
-    call.instruct(
-        f"vsel.{same_bits(dtype)}",
-        dst=call.out.pointer,
-        mask=condition.pointer,
-        **call.source("src0", x, dtype),
-        **call.source("src1", y, dtype),
-    )
+    choose(call.state, condition, x, y, call.out)
 
 
 def words(call: Call) -> Index:
@@ -186,15 +182,18 @@ def mask_word(operand: Operand) -> Operand:
 
 
 def exclusive_or(call: Call) -> None:
-    """(x | y) - (x & y): the machine has no xor."""
+    """(x | y) - (x & y), or (x | y) & ~(x & y): the machine has no xor."""
     either, both = (call.state.scratch(call.out, call.dtype) for _ in range(2))
     sources = logic_sources(call)
     call.instruct("vor.u16", words(call), dst=either.pointer, **sources)
     call.instruct("vand.u16", words(call), dst=both.pointer, **sources)
     dtype, count = (I16, words(call)) if call.dtype == I1 else (call.dtype, call.out.count)
-    call.instruct(
-        f"vsub.{dtype}", count, dst=call.out.pointer, src0=either.pointer, src1=both.pointer
-    )
+    operands = {"dst": call.out.pointer, "src0": either.pointer, "src1": both.pointer}
+    if call.state.has(f"vsub.{dtype}"):
+        call.instruct(f"vsub.{dtype}", count, **operands)
+    else:
+        call.instruct("vnot.u16", words(call), dst=both.pointer, src=both.pointer)
+        call.instruct("vand.u16", words(call), **operands)
 
 
 # Arithmetic on two tiles: one instruction.

@@ -13,13 +13,15 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
-from pypto.passes.tik.lowering_state import Lowering, Tile
+from pypto.passes.tik.lane_masks import every_second, first_lanes
+from pypto.passes.tik.lowering_state import Lowering, Tile, lanes_of
 from pypto.passes.tik.whole_repeats import MAX_REPEATS
-from pypto.passes.tile.arithmetic import ceil_div
+from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import U16, U32, DType
-from pypto.target.memory import BLOCK_BYTES
+from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
 EDGE = 16  # words along a side of a square
+BLOCKS = REPEAT_BYTES // BLOCK_BYTES
 SQUARES = 8  # in a group of rows of 32-bit elements
 ELEMENTS = BLOCK_BYTES // U32.bytes
 GROUP_BYTES = SQUARES * EDGE * BLOCK_BYTES  # of one block of 32-bit elements in each row
@@ -109,6 +111,46 @@ def first_elements(
             target = state.at(turned, state.emit.mul(group, vector_bytes))
             element_vectors(state, source, 1, words, target, 1)
     state.copy_blocks(out, turned, state.emit.mul(rows, dtype.bytes))
+
+
+def element_blocks(state: Lowering, source: Tile) -> SSAValue:
+    """A block of 32 bytes per element (2 or 4 bytes) of a dense vector, filled with it."""
+    rows = source.type.shape[0]
+    groups = ceil_div(rows * source.size, BLOCK_BYTES)
+    # Every word of a block of the source becomes a block.
+    words = state.temporary("blocks", groups * EDGE * BLOCK_BYTES)
+    for start in range(0, groups, MAX_REPEATS):
+        block = state.at(source.pointer, start * BLOCK_BYTES)
+        target = state.at(words, start * EDGE * BLOCK_BYTES)
+        transpose(state, block, target, Side(0, 1), Side(1, EDGE), min(MAX_REPEATS, groups - start))
+    return words if source.size == U16.bytes else merge_words(state, words, source.count, rows)
+
+
+def merge_words(state: Lowering, words: SSAValue, count: Index, most: int) -> SSAValue:
+    """Blocks of 32-bit elements from two blocks for each, full of one word of it.
+
+    Even lanes are taken from the first one and odd lanes from the second one.
+    """
+    emit = state.emit
+    blocks = state.temporary("blocks", round_up(most, BLOCKS) * BLOCK_BYTES)
+
+    def merge(start: Index, repeat: Index, mask: dict[str, Index]) -> None:
+        target = state.at(blocks, emit.mul(start, REPEAT_BYTES))
+        for lane in range(2):
+            place = emit.add(emit.mul(start, 2 * REPEAT_BYTES), lane * BLOCK_BYTES)
+            fields: dict[str, Index] = {}
+            for name in ("src0", "src1"):
+                fields |= {name: state.at(words, place), f"{name}_block": 2}
+                fields |= {f"{name}_repeat": 2 * BLOCKS}
+            lanes = every_second(emit, mask, lane)
+            emit.instruction("vor.u16", dst=target, repeat=repeat, **fields, **lanes)
+
+    whole, rest = emit.floor_div(count, BLOCKS), emit.remainder(count, BLOCKS)
+    for start, size in state.pieces(whole, most // BLOCKS, MAX_REPEATS):
+        merge(start, size, {})
+    with state.unless_none(rest):
+        merge(whole, 1, first_lanes(emit, emit.mul(rest, EDGE), lanes_of(U16)))
+    return blocks
 
 
 def transpose_tile(state: Lowering, source: Tile, out: Tile) -> None:

@@ -11,8 +11,9 @@ from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
 from pypto.passes.tik.lane_masks import first_lanes
+from pypto.passes.tik.lowering_interleave import GROUP_BYTES, element_vectors, rows_in_group
 from pypto.passes.tik.lowering_ramp import ramp
-from pypto.passes.tik.lowering_repeated import column_chunks, is_steppable
+from pypto.passes.tik.lowering_repeated import BLOCKS, column_chunks, is_steppable
 from pypto.passes.tik.lowering_state import MAX_REPEATS, Lowering, Tile, lanes_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I32, DType
@@ -20,6 +21,7 @@ from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
 JOIN = {"sum": "vadd", "max": "vmax", "min": "vmin"}
 WITHIN_REPEAT = {"sum": "vcadd", "max": "vcmax", "min": "vcmin"}
+WITHIN_BLOCK = {"sum": "vcgadd", "max": "vcgmax", "min": "vcgmin"}
 
 
 def identity(kind: str, dtype: DType) -> int | float:
@@ -59,7 +61,8 @@ def reduce_columns(state: Lowering, kind: str, source: Tile, out: Tile) -> None:
     """One result per row: lanes of a row are folded into one repeat, then joined within it."""
     rows, columns = source.type.shape
     lanes = lanes_of(source.dtype)
-    if source.dtype.is_float and columns <= lanes:
+    joins_lanes = state.has(f"{WITHIN_REPEAT[kind]}.{source.dtype}")
+    if joins_lanes and columns <= lanes:
         mask = first_lanes(state.emit, source.columns, lanes)
         pitch = block_pitch(state, source)
         join_lanes(state, kind, source.pointer, pitch, source, out, mask)
@@ -74,11 +77,11 @@ def reduce_columns(state: Lowering, kind: str, source: Tile, out: Tile) -> None:
             fold_row(
                 state, kind, source, start, state.at(folded, state.emit.mul(row, REPEAT_BYTES))
             )
-    if source.dtype.is_float:
+    if joins_lanes:
         stride = REPEAT_BYTES // BLOCK_BYTES
         join_lanes(state, kind, folded, stride, source, out, {})
     else:
-        join_integer_lanes(state, kind, folded, source, out)
+        join_halves(state, kind, folded, source, out)
 
 
 def block_pitch(state: Lowering, tile: Tile) -> Index:
@@ -119,7 +122,8 @@ def joined_chunks(state: Lowering, source: Tile) -> Iterator[tuple[Index, dict[s
         yield loop.index, {}
     rest = emit.remainder(source.columns, lanes)
     if rest != 0:
-        yield emit.floor_div(source.columns, lanes), first_lanes(emit, rest, lanes)
+        with state.unless_none(rest):
+            yield emit.floor_div(source.columns, lanes), first_lanes(emit, rest, lanes)
 
 
 def fold_row(state: Lowering, kind: str, source: Tile, start: SSAValue, folded: SSAValue) -> None:
@@ -132,14 +136,16 @@ def fold_row(state: Lowering, kind: str, source: Tile, start: SSAValue, folded: 
         accumulate(state, kind, source.dtype, folded, start, first, count)
     rest = emit.remainder(source.columns, lanes)
     if rest != 0:
-        mask = first_lanes(emit, rest, lanes)
-        accumulate(state, kind, source.dtype, folded, start, chunks, 1, mask)
+        with state.unless_none(rest):
+            mask = first_lanes(emit, rest, lanes)
+            accumulate(state, kind, source.dtype, folded, start, chunks, 1, mask)
 
 
 def ordered_pieces(state: Lowering, total: Index, most: int) -> Iterator[tuple[Index, Index]]:
     """Start and size of pieces of repeats that all write one place."""
     if most <= MAX_REPEATS:
-        yield 0, total
+        with state.unless_none(total):
+            yield 0, total
         return
     emit = state.emit
     with emit.for_(0, emit.ceil_div(total, MAX_REPEATS)) as loop, state.scope():
@@ -200,27 +206,76 @@ def join_lanes(
         )
 
 
-def join_integer_lanes(
-    state: Lowering, kind: str, folded: SSAValue, source: Tile, out: Tile
-) -> None:
-    """No instruction joins integers within a repeat: halve it down to a block, then gather.
+def join_halves(state: Lowering, kind: str, folded: SSAValue, source: Tile, out: Tile) -> None:
+    """No instruction joins all lanes of a repeat: halve it down to a block, then join that."""
+    in_block = f"{WITHIN_BLOCK[kind]}.{source.dtype}"
+    if state.has(in_block):
+        halve(state, kind, folded, source, folded)
+        join_blocks(state, in_block, folded, source, out)
+    elif state.has("vgather.u32"):
+        halve(state, kind, folded, source, folded)
+        join_gathered_lanes(state, kind, folded, source, out)
+    else:
+        rows = round_up(source.type.shape[0], rows_in_group(source.dtype))
+        blocks = state.temporary("halved", rows * BLOCK_BYTES)
+        fill_identity(state, kind, blocks, rows * BLOCK_BYTES // source.size, source.dtype)
+        halve(state, kind, folded, source, blocks)
+        join_turned_lanes(state, kind, blocks, source, out)
 
-    The eight lanes of the block become eight dense vectors over the rows.
+
+def halve(state: Lowering, kind: str, folded: SSAValue, source: Tile, target: SSAValue) -> None:
+    """Join the repeat of each row to one block of it.
+
+    It stays the first one of the repeat, or goes to ``target``, where blocks lie densely.
     """
     emit, name = state.emit, f"{JOIN[kind]}.{source.dtype}"
-    rows, lanes, size = source.type.shape[0], lanes_of(source.dtype), source.size
-    last = BLOCK_BYTES // size
+    rows, size = source.type.shape[0], source.size
+    lanes, last = lanes_of(source.dtype), BLOCK_BYTES // source.size
     while lanes > last:
         lanes //= 2
+        mask = first_lanes(emit, lanes, lanes_of(source.dtype))
+        is_moved = lanes == last and target is not folded
         for row, count in state.pieces(source.rows, rows, MAX_REPEATS):
             start = state.at(folded, emit.mul(row, REPEAT_BYTES))
             half = state.at(start, lanes * size)
-            mask = first_lanes(emit, lanes, lanes_of(source.dtype))
-            emit.instruction(name, dst=start, src0=start, src1=half, repeat=count, **mask)
+            place: dict[str, SSAValue | int] = {"dst": start}
+            if is_moved:
+                place = {"dst": state.at(target, emit.mul(row, BLOCK_BYTES)), "dst_repeat": 1}
+            emit.instruction(name, src0=start, src1=half, repeat=count, **place, **mask)
+
+
+def join_blocks(state: Lowering, name: str, folded: SSAValue, source: Tile, out: Tile) -> None:
+    """One result per block: the first blocks of eight repeats are those of one repeat."""
+    emit, rows = state.emit, source.type.shape[0]
+    lanes, in_block = lanes_of(source.dtype), BLOCK_BYTES // source.size
+    whole, rest = emit.floor_div(source.rows, BLOCKS), emit.remainder(source.rows, BLOCKS)
+
+    def join(start: Index, repeat: Index, mask: dict[str, Index]) -> None:
+        emit.instruction(
+            name,
+            dst=state.at(out.pointer, emit.mul(start, BLOCKS * source.size)),
+            src=state.at(folded, emit.mul(start, BLOCKS * REPEAT_BYTES)),
+            repeat=repeat,
+            src_block=BLOCKS,
+            src_repeat=BLOCKS * BLOCKS,
+            **mask,
+        )
+
+    for start, count in state.pieces(whole, rows // BLOCKS, MAX_REPEATS):
+        join(start, count, {})
+    with state.unless_none(rest):
+        join(whole, 1, first_lanes(emit, emit.mul(rest, in_block), lanes))
+
+
+def join_gathered_lanes(
+    state: Lowering, kind: str, folded: SSAValue, source: Tile, out: Tile
+) -> None:
+    """The lanes of the first block of each repeat become dense vectors over the rows."""
+    name, rows, size = f"{JOIN[kind]}.{source.dtype}", source.type.shape[0], source.size
     vector_bytes = round_up(rows * size, REPEAT_BYTES)
     offsets, lane = (state.temporary(label, vector_bytes) for label in ("offsets", "lane"))
     ramp(state, offsets, source.rows, rows, 0, REPEAT_BYTES)
-    for number in range(last):
+    for number in range(BLOCK_BYTES // size):
         # A result in its own place at last: it may lie where the source lies.
         target = lane if number else out.pointer
         state.vector(
@@ -232,6 +287,32 @@ def join_integer_lanes(
         )
         if number:
             state.vector(name, source.rows, dst=out.pointer, src0=out.pointer, src1=lane)
+
+
+def join_turned_lanes(
+    state: Lowering, kind: str, blocks: SSAValue, source: Tile, out: Tile
+) -> None:
+    """The lanes of dense blocks become dense vectors over 128 rows, which are halved in turn."""
+    emit, name = state.emit, f"{JOIN[kind]}.{source.dtype}"
+    group_rows = rows_in_group(source.dtype)
+    vector_bytes = group_rows * source.size
+    with state.disjoint(emit.ceil_div(source.rows, group_rows)) as group:
+        words = state.temporary("words", GROUP_BYTES)
+        vectors = state.at(blocks, emit.mul(group, GROUP_BYTES))
+        element_vectors(state, vectors, 1, words, vectors, BLOCK_BYTES // source.size)
+        count = BLOCK_BYTES // source.size
+        while count > 2:
+            count //= 2
+            half = state.at(vectors, count * vector_bytes)
+            state.vector(name, count * group_rows, dst=vectors, src0=vectors, src1=half)
+        start = emit.mul(group, group_rows)
+        state.vector(
+            name,
+            emit.min(group_rows, emit.sub(source.rows, start)),
+            dst=state.at(out.pointer, emit.mul(start, source.size)),
+            src0=vectors,
+            src1=state.at(vectors, vector_bytes),
+        )
 
 
 # Along a column.

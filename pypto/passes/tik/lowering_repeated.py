@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
 from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
+from pypto.passes.tik import lowering_interleave
 from pypto.passes.tik.lane_masks import first_lanes
 from pypto.passes.tik.lowering_state import BITS_OF_SIZE, MAX_REPEATS, Lowering, Tile, lanes_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
@@ -46,6 +47,8 @@ def repeated(state: Lowering, source: Tile) -> Repeated:
 def element_blocks(state: Lowering, source: Tile) -> SSAValue:
     """A block of 32 bytes per element of a dense vector, filled with that element."""
     rows = source.type.shape[0]
+    if not state.has(f"vbrcb.{BITS_OF_SIZE[source.size]}"):
+        return lowering_interleave.element_blocks(state, source)
     groups = ceil_div(rows, BLOCKS)
     blocks = state.temporary("blocks", groups * REPEAT_BYTES)
     repeats = state.emit.ceil_div(source.count, BLOCKS)
@@ -64,11 +67,11 @@ def on_all_rows(
     state: Lowering,
     mnemonic: str,
     out: Tile,
-    field: str,
+    fields: Sequence[str],
     operand: Repeated,
     others: dict[str, Tile] | None = None,
 ) -> None:
-    """``mnemonic`` on all of ``out``; ``field`` reads ``operand`` in every row.
+    """``mnemonic`` on all of ``out``; ``fields`` read ``operand`` in every row.
 
     ``others``: sources that have the extents of ``out``. Row by row, or one repeat's width of all
     rows at a time, whichever takes fewer instructions.
@@ -77,12 +80,12 @@ def on_all_rows(
     tiles = {"dst": out, **(others or {})}
     pitch_bytes = emit.mul(out.pitch, out.size)
     if operand.form is Form.ELEMENT:
-        source = {field: operand.pointer, f"{field}_block": 0, f"{field}_repeat": 0}
+        source = _reads(fields, operand.pointer, block=0, repeat=0)
         state.vector(mnemonic, out.count, **_pointers(tiles), **source)
     elif rows <= ceil_div(columns, lanes_of(out.dtype)) or not is_steppable(state, out):
         with state.disjoint(out.rows) as row:
             places = _places(state, tiles, emit.mul(row, pitch_bytes))
-            state.vector(mnemonic, out.pitch, **places, **_in_row(state, field, operand, row))
+            state.vector(mnemonic, out.pitch, **places, **_in_row(state, fields, operand, row))
     else:
         pitch = emit.floor_div(pitch_bytes, BLOCK_BYTES)
         strides = {f"{name}_repeat": pitch for name in tiles}
@@ -94,7 +97,7 @@ def on_all_rows(
                     repeat=count,
                     **_places(state, tiles, place),
                     **strides,
-                    **_in_chunk(state, field, operand, row, chunk),
+                    **_in_chunk(state, fields, operand, row, chunk),
                     **mask,
                 )
 
@@ -107,25 +110,33 @@ def _places(state: Lowering, tiles: dict[str, Tile], offset: Index) -> dict[str,
     return {name: state.at(tile.pointer, offset) for name, tile in tiles.items()}
 
 
+def _reads(fields: Sequence[str], pointer: SSAValue, **strides: int) -> dict[str, SSAValue | int]:
+    found: dict[str, SSAValue | int] = {}
+    for field in fields:
+        found[field] = pointer
+        found |= {f"{field}_{name}": stride for name, stride in strides.items()}
+    return found
+
+
 def _in_row(
-    state: Lowering, field: str, operand: Repeated, row: Index
+    state: Lowering, fields: Sequence[str], operand: Repeated, row: Index
 ) -> dict[str, SSAValue | int]:
     """Reads for one whole row."""
     if operand.form is Form.ROW:
-        return {field: operand.pointer}
+        return _reads(fields, operand.pointer)
     block = state.at(operand.pointer, state.emit.mul(row, BLOCK_BYTES))
-    return {field: block, f"{field}_block": 0, f"{field}_repeat": 0}
+    return _reads(fields, block, block=0, repeat=0)
 
 
 def _in_chunk(
-    state: Lowering, field: str, operand: Repeated, row: Index, chunk: Index
+    state: Lowering, fields: Sequence[str], operand: Repeated, row: Index, chunk: Index
 ) -> dict[str, SSAValue | int]:
     """Reads for a chunk of rows from ``row`` on, one row per repeat."""
     if operand.form is Form.ROW:
         place = state.at(operand.pointer, state.emit.mul(chunk, REPEAT_BYTES))
-        return {field: place, f"{field}_repeat": 0}
+        return _reads(fields, place, repeat=0)
     block = state.at(operand.pointer, state.emit.mul(row, BLOCK_BYTES))
-    return {field: block, f"{field}_block": 0, f"{field}_repeat": 1}
+    return _reads(fields, block, block=0, repeat=1)
 
 
 def is_steppable(state: Lowering, tile: Tile) -> bool:
@@ -149,4 +160,5 @@ def column_chunks(state: Lowering, tile: Tile) -> Iterator[tuple[Index, Fields]]
         yield chunk, {}
     rest = emit.remainder(tile.pitch, lanes)
     if rest != 0:
-        yield whole, first_lanes(emit, rest, lanes)
+        with state.unless_none(rest):
+            yield whole, first_lanes(emit, rest, lanes)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pypto.dialects.emitter import Index
+from pypto.dialects.tile_types import TileType
 from pypto.passes.tik.lowering_bits import BITS_PER_WORD, compare_bits, number
 from pypto.passes.tik.lowering_cast import cast, choose_ones
-from pypto.passes.tik.lowering_ramp import fill, ramp
+from pypto.passes.tik.lowering_ramp import double, fill, ramp
 from pypto.passes.tik.lowering_repeated import on_all_rows, repeated
 from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile
 from pypto.passes.tile.arithmetic import round_up
-from pypto.target.dtypes import F16, I1, I8, I32, I64, U8, U16
+from pypto.target.dtypes import F16, I1, I8, I16, I32, I64, U8, U16
+from pypto.target.memory import Space
 
 
 def full(state: Lowering, out: Tile, value: int | float) -> None:
@@ -43,6 +45,9 @@ def iota(state: Lowering, out: Tile, start: Index, row_step: int, column_step: i
     ramp(state, out.pointer, out.pitch, round_up(columns, state.granule), start, column_step)
     if rows == 1:
         return
+    if not state.has("vadds.i32"):
+        double(state, out.pointer, out.pitch, out.rows, rows, row_step)
+        return
     pitch_bytes = emit.mul(out.pitch, out.size)
     with state.disjoint(emit.sub(out.rows, 1)) as turn:
         row = emit.add(turn, 1)
@@ -62,6 +67,8 @@ def gather(state: Lowering, source: Tile, offsets: Tile, out: Tile) -> None:
     """
     if source.size not in BITS_OF_SIZE:
         raise state.unsupported(f"gathering {source.dtype} elements", "cast to float16 first")
+    if not state.has(f"vgather.{BITS_OF_SIZE[source.size]}"):
+        raise state.unsupported("gathering elements", "transpose or slice whole rows instead")
     last = state.emit.mul(state.emit.sub(source.count, 1), source.size)
     near = state.scratch(offsets, I32)
     state.vector("vmins.i32", out.count, dst=near.pointer, src=offsets.pointer, scalar=last)
@@ -85,7 +92,26 @@ def broadcast(state: Lowering, source: Tile, out: Tile) -> None:
         state.copy(out, source)
     else:
         name = f"vcopy.{BITS_OF_SIZE[out.size]}"
-        on_all_rows(state, name, out, "src", repeated(state, source))
+        operand = repeated(state, source)
+        if state.has(name):
+            on_all_rows(state, name, out, ("src",), operand)
+        else:
+            on_all_rows(state, "vor.u16", words_of(state, out), ("src0", "src1"), operand)
+
+
+def words_of(state: Lowering, tile: Tile) -> Tile:
+    """The rows of a tile, padding included, as 16-bit words."""
+    emit, (rows, columns) = state.emit, tile.type.shape
+    each = tile.size // U16.bytes
+    if tile.is_vector:
+        shape, extents = (rows * each, 1), (emit.mul(tile.rows, each), 1)
+    else:
+        words = emit.mul(tile.pitch, each)
+        shape, extents = (rows, round_up(columns, state.granule) * each), (tile.rows, words)
+    pitch = 1 if tile.is_vector else extents[1]
+    count = emit.mul(tile.count, each)
+    type = TileType(*shape, I16, Space.UB)
+    return Tile(type, *extents, pitch, count, tile.pointer, tile.buffer)
 
 
 def broadcast_bits(state: Lowering, source: Tile, out: Tile) -> None:

@@ -298,7 +298,10 @@ class Lowering:
         """An error at the operation being lowered."""
         location = from_ir(self.emit.location)
         return CompileError(
-            "UNSUPPORTED", f"kernel {self.name}: {what}", location=location, fix=fix
+            "UNSUPPORTED",
+            f"kernel {self.name}: {self.machine.name} lacks instructions for {what}",
+            location=location,
+            fix=fix,
         )
 
 
