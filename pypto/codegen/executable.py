@@ -29,6 +29,7 @@ from pypto.target.executable import (
     Role,
 )
 from pypto.target.program import Program
+from pypto.target.soc import soc
 
 
 class Resources(Protocol):
@@ -42,8 +43,9 @@ def build_executable(module: ModuleOp, resources: Resources) -> Executable:
 
     A module without ``@main`` gives its programs and no launches.
     """
-    programs = [build_program(kernel, dtypes) for kernel, dtypes in kernels_of(module)]
-    executable = build_host(module, soc_name(module), programs, resources)
+    name = soc_name(module)
+    programs = [build_program(kernel, dtypes, soc(name)) for kernel, dtypes in kernels_of(module)]
+    executable = build_host(module, name, programs, resources)
     executable.validate()
     return executable
 

@@ -37,6 +37,7 @@ from pypto.target.dtypes import DType
 from pypto.target.memory import CoreKind
 from pypto.target.program import LocalBuffer, Program, ProgramBuilder
 from pypto.target.rows import REGISTER_COUNT, Register
+from pypto.target.soc import Soc, soc
 
 # Comparison of the IR -> the branch that leaves when it does *not* hold; True: operands swapped.
 UNLESS: dict[str, tuple[str, bool]] = {
@@ -53,11 +54,16 @@ UNLESS: dict[str, tuple[str, bool]] = {
 }
 
 
-def build_program(function: func.FuncOp, dtypes: Sequence[DType | None] = ()) -> Program:
-    """The Program of a kernel; ``dtypes`` are the element types of its buffers, where known."""
+def build_program(
+    function: func.FuncOp, dtypes: Sequence[DType | None] = (), machine: Soc | None = None
+) -> Program:
+    """The Program of a kernel; ``dtypes`` are the element types of its buffers, where known.
+
+    ``machine`` is the default SoC unless given.
+    """
     recomputed: set[SSAValue] = set()
     while True:
-        emission = KernelEmission(function, dtypes, frozenset(recomputed))
+        emission = KernelEmission(function, dtypes, frozenset(recomputed), machine or soc())
         try:
             return emission.run()
         except OutOfRegisters as error:
@@ -84,6 +90,7 @@ class KernelEmission:
         function: func.FuncOp,
         dtypes: Sequence[DType | None],
         recomputed: frozenset[SSAValue],
+        machine: Soc,
     ) -> None:
         self.function = function
         self.entry = function.body.block
@@ -92,7 +99,7 @@ class KernelEmission:
         self.recomputed = recomputed
         self.location = source_of(function)
         self.builder = ProgramBuilder(function.sym_name.data, core_kind(function))
-        self.modes = ModeRegisters(self.lives.resolve, self._emit_mode)
+        self.modes = ModeRegisters(self.lives.resolve, self._emit_mode, machine.architecture)
         self._labels = 0
         written = written_parameters(self.entry)
         for index, argument in enumerate(self.entry.args):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from xdsl.ir import Block, Operation, SSAValue
 
 from pypto.dialects.tik_instructions import InstructionOp
-from pypto.target.instructions import SCALARS
+from pypto.target.instructions import SCALARS, STATE_REGISTERS
 from pypto.target.instructions.scalar import ScalarKind, ScalarOperation
 
 Value = int | SSAValue
@@ -22,17 +22,25 @@ class ModeRegisters:
     """What is known of the mode registers at the current place of a program.
 
     ``resolve`` gives the number a value is known to be, else the value itself; ``emit`` appends
-    one ``set_*`` operation with its operands.
+    one ``set_*`` operation with its operands. A register that no operation of the ``architecture``
+    sets always holds 0.
     """
 
     def __init__(
         self,
         resolve: Callable[[SSAValue], Value],
         emit: Callable[[str, list[Value]], None],
+        architecture: str,
     ) -> None:
         self._resolve = resolve
         self._emit = emit
-        self.known: dict[str, Value] = {}
+        set_here = {
+            name
+            for setter in SETTERS
+            if architecture in setter.architectures
+            for name, _ in setter.state
+        }
+        self.known: dict[str, Value] = dict.fromkeys(set(STATE_REGISTERS) - set_here, 0)
 
     def wanted(self, op: InstructionOp) -> dict[str, Value]:
         """The mode registers an instruction reads, with the values it wants there."""

@@ -39,13 +39,13 @@ def runnable(
     An ordered kernel runs as it is. Virtual buffers get bytes of their own, placed ones stay.
     """
     if stage_of(kernel) is tik.Stage.ORDERED:
-        return build_program(kernel, dtypes), {}
+        return build_program(kernel, dtypes, machine), {}
     copy = kernel.clone()
     needed = _place(copy)
     for op in list(copy.walk()):
         if isinstance(op, InstructionOp):
             Emitter.after(op).op(tik.BarrierOp, Pipe.ALL)
-    return build_program(copy, dtypes), needed
+    return build_program(copy, dtypes, machine), needed
 
 
 def _place(kernel: FuncOp) -> dict[Space, int]:
