@@ -9,10 +9,11 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
 
+from pypto.emulator.cache import say_once
 from pypto.errors import CompileError
 from pypto.frontend.form import result_form
-from pypto.runtime import signature
-from pypto.runtime.fingerprint import fingerprint
+from pypto.runtime import cache, signature
+from pypto.runtime.fingerprint import UnknownState, fingerprint
 from pypto.runtime.results import check_result, filled, form_key
 from pypto.target.soc import DEFAULT_SOC
 from pypto.target.soc import soc as load_soc
@@ -68,7 +69,7 @@ class Kernel:
         self.function = function
         self.options = options or Options()
         self.last_profile: Profile | None = None
-        self._compiled: dict[object, Compilation] = {}
+        self._compiled: dict[str, Compilation] = {}
         functools.update_wrapper(self, function)
 
     def __repr__(self) -> str:
@@ -157,27 +158,36 @@ class Kernel:
         ``inputs`` are what passes are proven on.
         """
         from pypto.passes.pipelines import PIPELINES
-        from pypto.runtime import cache
         from pypto.runtime.compilation import Compilation
 
-        digest = fingerprint(self.function)
-        key = (signature.key(types), digest)
-        if key in self._compiled:
-            return self._compiled[key]
         options = self.options
+        meaning = self.meaning(types)
+        if meaning in self._compiled:
+            return self._compiled[meaning]
         form = self.result_form(types)
-        facts = (key, form_key(form))
-        name = cache.executable_key(digest, facts, options.soc, PIPELINES[f"O{options.opt_level}"])
-        use_cache = options.use_cache and not options.verify_each
-        stored = cache.find(name) if use_cache else None
-        if stored is not None:
-            made = Compilation(stored, 0.0)
+        name, stored = None, None
+        if meaning is not None and options.use_cache and not options.verify_each:
+            facts = (meaning, self.__name__, form_key(form))
+            pipeline = PIPELINES[f"O{options.opt_level}"]
+            name = cache.executable_key(facts, options.soc, pipeline)
+            stored = name and cache.find(name, options.soc)
+        if stored:
+            made = Compilation(stored, 0.0, form)
         else:
-            made = self.compile_anew(types, inputs=inputs)
-            if use_cache:
+            made = replace(self.compile_anew(types, inputs=inputs), form=form)
+        if meaning is not None and (stored or meaning == self.meaning(types)):
+            self._compiled[meaning] = made
+            if name and not stored:
                 cache.store(name, made.executable)
-        self._compiled[key] = made = replace(made, form=form)
         return made
+
+    def meaning(self, types: tuple[Any, ...]) -> str | None:
+        """A digest of all that compiling for ``types`` depends on; None when it cannot be known."""
+        try:
+            return fingerprint(self.function, types)
+        except UnknownState as unknown:
+            say_once(f"{self.__name__} is compiled anew on every call: it depends on {unknown}")
+            return None
 
     def result_form(self, types: tuple[Any, ...]) -> Any:
         """What a call returns, with tensors that are types only; found without the compiler."""
