@@ -10,7 +10,7 @@ from pypto.cli.output import print_json
 from pypto.cli.progress import progress
 from pypto.errors import CompileError
 from pypto.runtime.session import execute
-from pypto.target.executable import Executable
+from pypto.target.executable import Buffer, Executable
 
 
 def emulate_command(
@@ -97,13 +97,18 @@ def check_count(executable: Executable, arrays: list[np.ndarray], file: Path) ->
     if len(arrays) == len(executable.inputs):
         return
     buffers = [executable.buffers[number] for number in executable.inputs]
-    wanted = [f"{b.name}: {b.dtype.public_name}{list(b.shape)}" for b in buffers]
+    wanted = [f"{b.name}: {b.dtype.public_name}[{extents_of(b)}]" for b in buffers]
     raise CompileError(
         "INPUT_COUNT",
         f"{file} takes {len(buffers)} inputs, {len(arrays)} are given",
         notes=tuple(wanted),
         fix="give one .npy file each: --inputs A.npy B.npy, or only the time: --timing-only",
     )
+
+
+def extents_of(buffer: Buffer) -> str:
+    """The extents of a buffer as annotations write them."""
+    return ", ".join(str(e) if isinstance(e, int) else "DYNAMIC" for e in buffer.shape)
 
 
 def restored(array: np.ndarray, dtype: np.dtype) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pypto.errors import CompileError, PyptoError, SourceLocation
+from pypto.frontend.structure import is_record, is_structure, parts
 from pypto.runtime.kernel import Kernel
 
 
@@ -46,7 +47,18 @@ class KernelCase:
         if self.reference is None:
             return None
         values = calling(lambda: self.reference(*inputs), self.file)  # pyright: ignore[reportOptionalCall]
-        return tuple(values) if isinstance(values, tuple | list) else (values,)
+        return tuple(arrays_of(values))
+
+
+def arrays_of(value: Any) -> Iterator[Any]:
+    """The arrays a reference returns; what records hold besides arrays is no result."""
+    if not is_structure(value):
+        yield value
+        return
+    named = is_record(value) or isinstance(value, dict)
+    for _, part in parts(value):
+        if is_structure(part) or not named or hasattr(part, "__array__"):
+            yield from arrays_of(part)
 
 
 def load_cases(target: str) -> list[KernelCase]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pypto.cli.kernel_file import KernelCase, load_cases
 from pypto.cli.output import print_json
 from pypto.cli.progress import progress
+from pypto.errors import PyptoError
 from pypto.runtime import signature
 from pypto.runtime.compare import compare
 from pypto.runtime.profile import Profile
@@ -23,20 +25,36 @@ def run_command(
     verify_each: bool,
     use_cache: bool,
 ) -> bool:
-    """Run every kernel the target names; False when a result is out of its tolerance."""
+    """Run every kernel the target names; False when a result is out of its tolerance.
+
+    With ``as_json`` a kernel that fails has its error in place of its figures, and the others run.
+    """
     cases = load_cases(target)
-    profiles: list[Profile] = []
+    rows: list[dict[str, Any]] = []
     for case in cases:
         path = timeline
         if timeline is not None and len(cases) > 1:
             path = timeline.with_name(f"{timeline.stem}_{case.name}{timeline.suffix}")
-        profile = run_case(case, soc, opt_level, check, path, verify_each, use_cache)
-        profiles.append(profile)
+        try:
+            profile = run_case(case, soc, opt_level, check, path, verify_each, use_cache)
+        except PyptoError as error:
+            if not as_json:
+                raise
+            rows.append({"kernel": case.name, "soc": soc, "opt_level": opt_level, "ok": False})
+            rows[-1]["error"] = error_as_json(error)
+            continue
+        rows.append(profile.as_json())
         if not as_json:
             print(profile.table(), end="\n" if case is cases[-1] else "\n\n")
     if as_json:
-        print_json([profile.as_json() for profile in profiles])
-    return all(profile.accuracy is not None and profile.accuracy.ok for profile in profiles)
+        print_json(rows)
+    return all(row["ok"] for row in rows)
+
+
+def error_as_json(error: PyptoError) -> dict[str, Any]:
+    """The parts of an error; ``location`` is ``file:line:column``."""
+    location = None if error.location is None else str(error.location)
+    return {"code": error.code, "message": error.message, "location": location, "fix": error.fix}
 
 
 def run_case(

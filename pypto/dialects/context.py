@@ -112,6 +112,15 @@ def parse_module(text: str, name: str, context: Context | None = None) -> Module
         start = places.at(error.span.start)
         location = replace(start, end_column=start.column + max(1, len(error.span)))
         message = error.msg.splitlines()[0] if error.msg else "the text ends too early"
+        if _KNOWN_OPERATION.search(text) is None:
+            raise CompileError(
+                "NOT_IR",
+                f"{name} is no IR: no line begins with an operation of {', '.join(_DIALECTS)}",
+                location=replace(start, end_column=None),
+                fix="write IR with `pyptoc compile KERNEL.py --emit tensor -o NAME.mlir`",
+            ) from error
+        if message == "Could not parse entire input!":
+            message = "an operation should begin here"
     except VerifyException as error:
         location = places.at(position)
         message = str(error).splitlines()[0]
@@ -183,3 +192,7 @@ _DIALECTS = {
     "tik": _tik,
     "host": _host,
 }
+# A line that begins with an operation of ours, behind its results if it has any.
+_KNOWN_OPERATION = re.compile(
+    rf"^\s*(?:%[^=\n]*=\s*)?\"?(?:module\b|(?:{'|'.join(_DIALECTS)})\.\w)", re.MULTILINE
+)

@@ -43,8 +43,7 @@ OPERATOR_FIXES = {
 }
 
 STATEMENTS = {
-    "While": ("while", "use 'for' over a range known while compiling; stop single elements with "
-              "pypto.where(condition, a, b)"),
+    "While": ("while", "use 'for' over a range known while compiling"),
     "Try": ("try", "check shapes with 'if'; kernels cannot catch exceptions"),
     "TryStar": ("try", "check shapes with 'if'; kernels cannot catch exceptions"),
     "With": ("with", "move the context manager outside the kernel"),

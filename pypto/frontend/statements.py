@@ -164,6 +164,10 @@ class Statements(Expressions):
                 return result
         return self.block(node.orelse)
 
+    def do_While(self, node: ast.While) -> None:
+        self.truth(node.test, "while")
+        raise self.unsupported(node)
+
     def do_Break(self, node: ast.Break) -> None:
         raise _Break
 
