@@ -30,7 +30,7 @@ from pypto.passes.tik.place_buffers import PlaceBuffers
 from pypto.target.dtypes import DTYPES, DType, dtype_of
 from pypto.target.memory import Space
 from pypto.target.program import Program
-from pypto.target.soc import soc
+from pypto.target.soc import Soc, soc
 
 PAGE = 4096
 POISON = 0xFF
@@ -50,6 +50,7 @@ class TileKernel:
     core: str = "vector"
     granule: int = 16
     slots: int = 1
+    soc: str = "ascend910b1"
     emit: Emitter = field(init=False)
 
     def module(self, dtypes: Sequence[DType], scalars: int = 0) -> ModuleOp:
@@ -70,7 +71,7 @@ class TileKernel:
             tile.SCHEDULE: DictionaryAttr({"slots": IntegerAttr(self.slots, i64)}),
         }
         module = ModuleOp([kernel])
-        module.attributes["pypto.soc"] = StringAttr("ascend910b1")
+        module.attributes["pypto.soc"] = StringAttr(self.soc)
         return module
 
     # Shorthands of the tile dialect.
@@ -153,7 +154,7 @@ class Run:
     text: str
 
 
-def lowered(module: ModuleOp) -> tuple[Program, str]:
+def lowered(module: ModuleOp, machine: Soc) -> tuple[Program, str]:
     """The program of the only kernel, and its text at the tik level."""
     context = make_context()
     module.verify()
@@ -165,7 +166,7 @@ def lowered(module: ModuleOp) -> tuple[Program, str]:
     text = print_module(module)
     assert print_module(again) == text, "a dump of the tile level replays differently"
     kernel = next(op for op in module.ops if isinstance(op, func.FuncOp))
-    return build_program(kernel), text
+    return build_program(kernel, machine=machine), text
 
 
 def run(
@@ -176,7 +177,8 @@ def run(
     grid: int = 1,
 ) -> Run:
     """The arrays after the kernel; the last ``outputs`` of them hold nothing before."""
-    program, text = lowered(kernel.module([dtype(a) for a in arrays], len(scalars)))
+    machine = soc(kernel.soc)
+    program, text = lowered(kernel.module([dtype(a) for a in arrays], len(scalars)), machine)
     buffers: list[GlobalBuffer] = []
     address = PAGE
     for number, array in enumerate(arrays):
@@ -189,9 +191,9 @@ def run(
             data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             memory[Space.GM][buffer.address : buffer.stop] = data
     parameters = [*(buffer.address for buffer in buffers), *scalars]
-    hazards = check_program(program, soc(), grid, parameters, buffers)
+    hazards = check_program(program, machine, grid, parameters, buffers)
     for block in range(grid):
-        local = {s: np.full(n, POISON, np.uint8) for s, n in soc().capacity.items()}
+        local = {s: np.full(n, POISON, np.uint8) for s, n in machine.capacity.items()}
         execute(program, block, grid, parameters, memory | local)
     results = [
         memory[Space.GM][b.address : b.stop].view(a.dtype).reshape(a.shape)
