@@ -31,7 +31,7 @@ class GlobalBuffer(NamedTuple):
 
     @property
     def limit(self) -> int:
-        """The end of what may be touched: behind the values lies memory that holds none."""
+        """The end of what copies of whole blocks may touch: behind the values lies more memory."""
         return self.address + allocated_bytes(self.bytes)
 
 

@@ -18,7 +18,7 @@ from pypto.target.instruction import (
     access_end,
     byte_ranges,
 )
-from pypto.target.instructions.blocks import UB_TO_GM
+from pypto.target.instructions.blocks import BLOCKS_OF_GM, UB_TO_GM
 from pypto.target.limits import LimitError, check_fields
 from pypto.target.memory import LOCAL_SPACES, Space
 
@@ -102,7 +102,7 @@ class Memory:
             if access.length != UNBOUNDED:
                 used.append(operands[-1])
             stop = access_end(bounded)
-            outside = self._outside(field, access.start, stop) if operands[-1].where else ""
+            outside = self._outside(row, field, access.start, stop) if operands[-1].where else ""
             if outside:
                 problem = {
                     "kind": HazardKind.OUT_OF_BOUNDS,
@@ -134,16 +134,17 @@ class Memory:
                 kept.append(Box(place, 1, 0, 1, 0, length))
         return kept
 
-    def _outside(self, field: Field, start: int, stop: int) -> str:
+    def _outside(self, row: Instruction, field: Field, start: int, stop: int) -> str:
         """Why bytes ``start``..``stop`` may not be touched, or nothing."""
         if field.space is not Space.GM and field.space is not None:
             capacity = self.context.machine.capacity[field.space]
             inside = start >= 0 and stop <= capacity
             return "" if inside else f"leaves {field.space}, which holds {capacity} bytes"
-        holders = [b for b in self.context.buffers if b.address <= start < b.limit]
+        holders = [b for b in self.context.buffers if b.address <= start < b.stop]
         if not holders:
             return "lies in no buffer of the launch"
-        if all(stop > b.limit for b in holders):
+        blocks = row.family in BLOCKS_OF_GM
+        if all(stop > (b.limit if blocks else b.stop) for b in holders):
             return f"leaves buffer {holders[0].name}"
         if "w" in field.role and not any(b.writable for b in holders):
             return f"writes buffer {holders[0].name}, which the kernel may only read"

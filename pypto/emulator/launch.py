@@ -10,7 +10,7 @@ import numpy as np
 
 from pypto.emulator import diagnosis
 from pypto.emulator.device import Device
-from pypto.emulator.placement import POISON
+from pypto.emulator.placement import POISON, Spans
 from pypto.emulator.prepare import prepare, run_slice
 from pypto.emulator.profile import LaunchProfile
 from pypto.emulator.state import (
@@ -76,7 +76,7 @@ def run_launch(
     program: Program,
     grid: int,
     parameters: np.ndarray,
-    spans: tuple[np.ndarray, np.ndarray],
+    spans: Spans,
     options: Options,
 ) -> tuple[LaunchProfile, LaunchLog]:
     """One program on ``grid`` cores, from the first dispatch to the last completion."""
@@ -91,9 +91,10 @@ def run_launch(
         row_count=len(program.rows),
         parameters=parameters,
         parameter_count=len(parameters),
-        buffer_starts=spans[0],
-        buffer_ends=spans[1],
-        buffer_count=len(spans[0]),
+        buffer_starts=spans.starts,
+        buffer_ends=spans.ends,
+        buffer_limits=spans.limits,
+        buffer_count=len(spans.starts),
         memory_table=_memory_table(device, grid, arenas, scratch),
         soc=np.array(soc.numbers, np.int64),
         core_count=grid,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,17 @@ ALIGNMENT = 512  # a DMA loses bandwidth on less [M]
 POISON = 0xFF  # every float type reads NaN
 
 
+class Spans(NamedTuple):
+    """Ranges of global memory that a launch may touch, sorted.
+
+    Copies of whole blocks may go on to ``limits``, behind the values that end at ``ends``.
+    """
+
+    starts: np.ndarray  # int64[spans]
+    ends: np.ndarray
+    limits: np.ndarray
+
+
 @dataclass(frozen=True)
 class Placement:
     """Address and size in bytes of every buffer, and the bytes of memory that takes.
@@ -32,21 +44,23 @@ class Placement:
     sizes: tuple[int, ...]
     total: int
 
-    def spans(self, numbers: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and ends of the given buffers, sorted, those that overlap joined."""
+    def spans(self, numbers: Sequence[int]) -> Spans:
+        """Where the given buffers lie, sorted, those that overlap joined."""
         starts: list[int] = []
         ends: list[int] = []
+        limits: list[int] = []
         for number in sorted(set(numbers), key=lambda n: self.addresses[n]):
             if self.sizes[number] == 0:
                 continue
-            start = self.addresses[number]
-            end = start + allocated_bytes(self.sizes[number])
+            start, size = self.addresses[number], self.sizes[number]
+            end, limit = start + size, start + allocated_bytes(size)
             if ends and start < ends[-1]:
-                ends[-1] = max(ends[-1], end)
+                ends[-1], limits[-1] = max(ends[-1], end), max(limits[-1], limit)
             else:
                 starts.append(start)
                 ends.append(end)
-        return np.array(starts, np.int64), np.array(ends, np.int64)
+                limits.append(limit)
+        return Spans(*(np.array(numbers, np.int64) for numbers in (starts, ends, limits)))
 
 
 def place(executable: Executable, shapes: Sequence[Sequence[int]], soc: Soc) -> Placement:

@@ -132,6 +132,7 @@ class Machine(NamedTuple):
     parameter_count: int
     buffer_starts: Words  # [buffers], sorted
     buffer_ends: Words  # [buffers]
+    buffer_limits: Words  # [buffers]: how far whole blocks may go on
     buffer_count: int
     memory_table: Words  # [cores, MEMORY_TABLE_WIDTH]
     soc: Words  # the fields of SocNumbers
@@ -156,6 +157,7 @@ class Machine(NamedTuple):
     address_space: Words
     gm_address: Words
     gm_write: Words
+    gm_blocks: Words
     atomic_field: Words
     facts: Words
     body: Words

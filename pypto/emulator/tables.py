@@ -11,6 +11,7 @@ import numpy as np
 from pypto.emulator.state import MOST_ADDRESSES
 from pypto.target.instruction import Kind
 from pypto.target.instructions import INSTRUCTIONS, OPCODES, SCALARS, STATE_REGISTERS, ScalarKind
+from pypto.target.instructions.blocks import BLOCKS_OF_GM
 from pypto.target.limits import field_on
 from pypto.target.memory import SPACES, Space
 from pypto.target.rows import OPERAND_LIMIT
@@ -54,6 +55,7 @@ class Tables(NamedTuple):
     address_space: np.ndarray  # int64[opcodes, addresses]
     gm_address: np.ndarray  # int64[opcodes]: which address is in GM, -1 for none
     gm_write: np.ndarray  # int64[opcodes]
+    gm_blocks: np.ndarray  # int64[opcodes]: whether it copies whole blocks
     atomic_field: np.ndarray  # int64[opcodes]: which field is the atomic mode, -1 for none
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
@@ -106,6 +108,7 @@ def tables() -> Tables:
         address_space=zeros(opcodes, MOST_ADDRESSES),
         gm_address=np.full(opcodes, -1, np.int64),
         gm_write=zeros(opcodes),
+        gm_blocks=zeros(opcodes),
         atomic_field=np.full(opcodes, -1, np.int64),
         facts=zeros(opcodes, facts),
         body=zeros(opcodes),
@@ -137,6 +140,7 @@ def _fill_rows(made: Tables) -> None:
         made.action[opcode] = Action.DATA
         made.operands[opcode] = len(row.fields)
         made.facts[opcode] = row.facts
+        made.gm_blocks[opcode] = row.family in BLOCKS_OF_GM
         states = [(i, f.state) for i, f in enumerate(row.fields) if f.state]
         made.state_count[opcode] = len(states)
         for position, (i, register) in enumerate(states):

@@ -74,7 +74,8 @@ class Buffer:
 def allocated_bytes(size: int) -> int:
     """Bytes of global memory that a buffer of ``size`` bytes gets: whole blocks and one more.
 
-    The last ones hold nothing, but may be read and written [V aclrtMalloc].
+    What lies behind its values holds nothing, but whole blocks may be read and written there
+    [V aclrtMalloc].
     """
     return -(-size // BLOCK_BYTES) * BLOCK_BYTES + BLOCK_BYTES
 

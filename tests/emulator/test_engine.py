@@ -377,9 +377,9 @@ def test_event_id_from_a_register() -> None:
 @pytest.mark.parametrize(
     ("value", "field", "what"),
     [
-        (300, "repeat", "repeat is 300, legal is 0..255 (from r4)"),
-        (-1, "src1_repeat", "src1_repeat is -1, legal is 0..255 (from r4)"),
-        (40, "dst", "dst is 40, which is not a multiple of 32 (from r4)"),
+        (300, "repeat", "repeat is 300 (from r4); ascend910b1 takes 0..255"),
+        (-1, "src1_repeat", "src1_repeat is -1 (from r4); ascend910b1 takes 0..255"),
+        (40, "dst", "dst is 40 (from r4); ascend910b1 takes a multiple of 32"),
     ],
 )
 def test_operands_from_registers_are_checked(value: int, field: str, what: str) -> None:

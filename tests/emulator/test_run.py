@@ -128,9 +128,10 @@ def test_buffers_do_not_overlap_except_planned_temporaries() -> None:
     placement = place(executable, [(100,)], SOC)
     assert placement.addresses == (1536, 0, 0, 2048)
     assert placement.total == 2560
-    starts, ends = placement.spans([0, 1, 2])
+    starts, ends, limits = placement.spans([0, 1, 2])
     assert starts.tolist() == [0, 1536]
     assert ends.tolist() == [1200, 1936]
+    assert limits.tolist() == [1248, 1984]
 
 
 def failure(executable: Executable, *inputs: np.ndarray) -> str:

@@ -193,8 +193,8 @@ def extent(accesses, at):
 
 
 @internal
-def buffer_end(m, address):
-    """The end of the GM buffer that holds an address, -1 where there is none."""
+def buffer_end(m, opcode, address):
+    """How far an instruction may go in the GM buffer that holds an address, -1 for no buffer."""
     starts = m.buffer_starts
     low, high = 0, m.buffer_count
     while low < high:
@@ -205,7 +205,7 @@ def buffer_end(m, address):
             high = middle
     if low == 0 or address >= m.buffer_ends[low - 1]:
         return -1
-    return m.buffer_ends[low - 1]
+    return m.buffer_limits[low - 1] if m.gm_blocks[opcode] else m.buffer_ends[low - 1]
 
 
 @internal
@@ -218,7 +218,7 @@ def in_bounds(m, core, row, opcode):
         space = m.address_space[opcode * MOST_ADDRESSES + i]
         limit = m.memory_table[core * MEMORY_TABLE_WIDTH + MEMORY_LIMITS + space]
         if space == GM:
-            limit = buffer_end(m, low)
+            limit = buffer_end(m, opcode, low)
         if low < 0 or high > limit:
             complain(m, OUT_OF_BOUNDS, core, row, i, low, high)
             return False

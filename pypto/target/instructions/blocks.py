@@ -261,6 +261,9 @@ TRANSPOSE = family(
     "transpose", Transpose, transpose_footprint, transpose_cycles, limits=transpose_limits
 )
 
+# These cannot stop inside a block, so they may go on into the memory behind a buffer's values.
+BLOCKS_OF_GM = (GM_TO_UB, UB_TO_GM, GM_TO_L1)
+
 BLOCK_ROWS: tuple[tuple[str, Pipe, Family, int, str], ...] = (
     ("copy_ubuf_to_ubuf", Pipe.V, IN_UB, VECTOR_HEAD, "blocks of UB to UB"),
     ("copy_gm_to_ubuf", Pipe.MTE2, GM_TO_UB, 0, "blocks of GM to UB"),
