@@ -140,10 +140,12 @@ class Memory:
             capacity = self.context.machine.capacity[field.space]
             inside = start >= 0 and stop <= capacity
             return "" if inside else f"leaves {field.space}, which holds {capacity} bytes"
-        holders = [b for b in self.context.buffers if b.address <= start < b.stop]
+        blocks = row.family in BLOCKS_OF_GM
+        holders = [
+            b for b in self.context.buffers if b.address <= start < (b.limit if blocks else b.stop)
+        ]
         if not holders:
             return "lies in no buffer of the launch"
-        blocks = row.family in BLOCKS_OF_GM
         if all(stop > (b.limit if blocks else b.stop) for b in holders):
             return f"leaves buffer {holders[0].name}"
         if "w" in field.role and not any(b.writable for b in holders):
