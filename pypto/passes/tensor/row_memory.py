@@ -64,5 +64,5 @@ def row_fits(values: GroupValues, soc: Soc, slots: int) -> bool:
     space = values.space
     columns = space.extents[-1]
     rows = 1 if space.rows is None else space.extents[space.rows]
-    problem = problem_of(values, (1, rows, columns), slots)
+    problem = problem_of(values, (1, rows, columns), slots, soc)
     return fits(VectorSchedule(1, columns), problem, soc)

@@ -71,7 +71,7 @@ class VectorKernel:
         self.space = space
         self.values = Values(frame.source, space)
         self.extents = self.collapsed_extents()
-        problem = problem_of(self.values, self.static_extents(), frame.slots)
+        problem = problem_of(self.values, self.static_extents(), frame.slots, frame.soc)
         if not frame.copies_bytes:
             problem = replace(problem, stored=tuple(map(self.stored, frame.results)))
         schedule = choose_schedule(problem, frame.soc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from xdsl.dialects.func import FuncOp
@@ -12,12 +13,45 @@ from pypto.dialects.types import type_of
 from pypto.passes.tensor.iteration_space import IterationSpace
 from pypto.passes.tile.kernel_frame import results_of
 from pypto.passes.tile.vector_schedule import VectorProblem
+from pypto.target.instructions import exists
+from pypto.target.limits import field_on
+from pypto.target.soc import Soc
 
-# What lowering itself keeps: one f32 tile for an operand or intermediate it has to make,
-# a 32-byte block per row to broadcast from, and 64 f32 lanes per row to reduce into.
-LOWERING_ELEMENT_BYTES = 4
-BROADCAST_ROW_BYTES = 32
-REDUCE_ROW_BYTES = 256
+
+@dataclass(frozen=True)
+class LoweringRoom:
+    """Bytes that lowering itself keeps: per element, per row broadcast or stored, for reductions.
+
+    ``element``: an f32 tile for an operand or intermediate it has to make. ``row``: a 32-byte block
+    to broadcast from. ``reduced_row``: 64 f32 lanes to reduce into.
+    """
+
+    element: int = 4
+    row: int = 32
+    reduced_row: int = 256
+    reduction: int = 0
+
+
+def lowering_room(machine: Soc) -> LoweringRoom:
+    """What a machine needs where it lacks instructions that work in place."""
+    room = LoweringRoom()
+
+    def has(mnemonic: str) -> bool:
+        return exists(mnemonic, machine.architecture)
+
+    if field_on(machine.architecture, "vsel.f32", "repeat").high == 1:
+        # A choice of 32-bit elements has a mask and one half of the result.
+        room = replace(room, element=room.element + 4)
+    if not has("vbrcb.u32"):
+        # Each 16-bit word of an element fills a block first.
+        room = replace(room, row=room.row + 64)
+    if not has("copy_ubuf_to_gm_align.b32"):
+        # What lies behind a row is kept while the row is stored.
+        room = replace(room, row=room.row + 32)
+    if not has("vcmax.f32"):
+        # Rows are halved to a block each; 128 of them are turned at a time.
+        room = replace(room, reduced_row=room.reduced_row + 32, reduction=4096 + 2048)
+    return room
 
 
 class Values:
@@ -105,10 +139,12 @@ def granule_of(values: Values) -> int:
     return 32 // min(sizes, default=4)
 
 
-def problem_of(values: Values, extents: tuple[int, int, int], slots: int) -> VectorProblem:
+def problem_of(
+    values: Values, extents: tuple[int, int, int], slots: int, machine: Soc
+) -> VectorProblem:
     """The problem of a kernel over ``extents`` = (outer, rows, columns)."""
     outer, rows, columns = extents
-    sizes = values.bytes_by_kind(slots)
+    sizes, room = values.bytes_by_kind(slots), lowering_room(machine)
     moved = [v for v in (*values.inputs, *values.results) if values.varies(v)[1]]
     reduces = any(op.row.name == "reduce" for op in values.operations)
     names = [op.row.name for op in values.operations]
@@ -120,14 +156,11 @@ def problem_of(values: Values, extents: tuple[int, int, int], slots: int) -> Vec
         outer=max(outer, 1),
         rows=max(rows, 1),
         columns=max(columns, 1),
-        element_bytes=sizes.get((True, True), 0) + LOWERING_ELEMENT_BYTES
-        if rows > 1
-        else sizes.get((False, True), 0) + LOWERING_ELEMENT_BYTES,
-        row_bytes=sizes.get((True, False), 0)
-        + BROADCAST_ROW_BYTES
-        + (REDUCE_ROW_BYTES if reduces else 0),
+        element_bytes=sizes.get((rows > 1, True), 0) + room.element,
+        row_bytes=sizes.get((True, False), 0) + room.row + (room.reduced_row if reduces else 0),
         column_bytes=sizes.get((False, True), 0) if rows > 1 else 0,
         moved_bytes=max(1, sum(type_of(value).dtype.bytes for value in moved)),
         operations=sum(3 if name == "reduce" else 1 for name in names) or 1,
         granule=granule_of(values),
+        fixed_bytes=room.reduction if reduces else 0,
     )

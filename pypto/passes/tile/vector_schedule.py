@@ -31,7 +31,8 @@ class VectorProblem:
     per element, per row (tiles of one column) and per column (tiles of one row).
     ``moved_bytes``: bytes per element to and from global memory. ``operations``: vector
     instructions per tile. ``granule``: rows of a tile begin at multiples of so many elements.
-    ``stored``: the results, where a store may write behind its rows.
+    ``stored``: the results, where a store may write behind its rows. ``fixed_bytes``: what the
+    kernel needs whatever its tiles are.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class VectorProblem:
     operations: int
     granule: int
     stored: tuple[Stored, ...] = ()
+    fixed_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ def tile_bytes(schedule: VectorSchedule, problem: VectorProblem) -> int:
         round_up(schedule.rows * pitch, 128) * problem.element_bytes
         + round_up(schedule.rows, 64) * problem.row_bytes
         + round_up(schedule.columns, 64) * problem.column_bytes
+        + problem.fixed_bytes
     )
 
 
@@ -115,27 +118,27 @@ def estimated_cycles(schedule: VectorSchedule, problem: VectorProblem, soc: Soc)
     return fill + tiles * (max(transfer, arithmetic) + TILE_DISPATCH_CYCLES)
 
 
-def candidates(problem: VectorProblem) -> Iterator[VectorSchedule]:
+def candidates(problem: VectorProblem, cores: int) -> Iterator[VectorSchedule]:
     """Powers of two and whole extents, at most 255 rows (one repeat count)."""
     columns = [problem.columns]
     if problem.kind != "row":
         columns += [2**i for i in range(4, 17) if 2**i < problem.columns]
-        columns.append(min(problem.columns, share(problem.columns, problem)))
+        columns.append(min(problem.columns, share(problem.columns, cores)))
     rows = [min(problem.rows, 248)] + [2**i for i in range(8) if 2**i < problem.rows]
-    rows.append(min(248, ceil_div(problem.rows * problem.outer, 48)))
+    rows.append(min(248, ceil_div(problem.rows * problem.outer, cores)))
     for c in dict.fromkeys(columns):
         for r in dict.fromkeys(min(r, problem.rows) for r in rows):
             yield VectorSchedule(max(r, 1), max(c, 1))
 
 
-def share(columns: int, problem: VectorProblem) -> int:
-    """One of 48 equal parts of the columns, a whole number of 256-byte vector repeats."""
-    return round_up(ceil_div(columns, 48), 128)
+def share(columns: int, cores: int) -> int:
+    """What each core gets of the columns, a whole number of 256-byte vector repeats."""
+    return round_up(ceil_div(columns, cores), 128)
 
 
 def choose_schedule(problem: VectorProblem, soc: Soc) -> VectorSchedule | None:
     """The tile with the least estimated cycles, or None when not even the smallest one fits."""
-    legal = [s for s in candidates(problem) if fits(s, problem, soc)]
+    legal = [s for s in candidates(problem, soc.vector_cores) if fits(s, problem, soc)]
     if not legal:
         return None
     return min(

@@ -13,6 +13,7 @@ from pypto.passes.pipelines import O2
 from pypto.passes.tensor.row_memory import GroupValues
 from pypto.passes.tensor.units import kernel_space
 from pypto.passes.tile.vector_problem import Values, problem_of
+from pypto.target.soc import soc
 
 PROGRAM = """
 func.func @main(%x: tensor<6x40xf16>, %w: tensor<40xf16>, %b: tensor<6x1xf32>) -> tensor<6x40xf16> {
@@ -40,4 +41,5 @@ def test_estimates_agree(slots) -> None:
         early = GroupValues(ops, list(block.args), list(block.last_op.operands), space)
         late = Values(kernel, space)
         extents = (1, 6, 40)
-        assert problem_of(early, extents, slots) == problem_of(late, extents, slots)
+        problems = [problem_of(values, extents, slots, soc()) for values in (early, late)]
+        assert problems[0] == problems[1]
