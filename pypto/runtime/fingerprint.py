@@ -73,7 +73,7 @@ BUILTINS = (
 DERIVED = {
     "__abstractmethods__", "__annotations__", "__dataclass_params__", "__dict__", "__doc__",
     "__firstlineno__", "__match_args__", "__module__", "__orig_bases__", "__parameters__",
-    "__static_attributes__", "__weakref__", "_abc_impl",
+    "__slotnames__", "__static_attributes__", "__weakref__", "_abc_impl",
 }  # fmt: skip
 OWN_PICKLING = ("__reduce__", "__reduce_ex__", "__getstate__")
 
@@ -88,7 +88,7 @@ def fingerprint(function: Callable[..., Any], values: object = ()) -> str:
     Raises:
         UnknownState: it depends on something whose state cannot be seen.
     """
-    digest = hashlib.blake2b(digest_size=20)
+    digest = hashlib.sha256()
     reader = _Reader(digest)
     try:
         reader.function(inspect.unwrap(function))
@@ -208,18 +208,21 @@ class _Reader:
         paths = captured_paths(function.__code__)
         if paths is None:
             raise UnknownState(f"what {function.__name__} imports")
+        # What a pure library makes, such as the methods of a dataclass, is known but for its cells.
+        made = str(function.__globals__.get("__name__")).partition(".")[0] in PURE
         for name, *attributes in paths:
-            self.path(function, name, attributes)
+            if not made or name in function.__code__.co_freevars:
+                self.path(function, name, attributes)
 
     def source(self, code: CodeType) -> None:
         """The text with its place: the frontend compiles it, and messages name its lines."""
+        file = code.co_filename
         try:
-            changed = os.stat(code.co_filename).st_mtime_ns
+            text = stored_text(code, os.stat(file).st_mtime_ns)
+            file = os.path.abspath(file)
         except OSError:  # a cell of a notebook, or text that was never in a file
             text = source_text(code)
-        else:
-            text = stored_text(code, changed)
-        self.text("file", os.path.abspath(code.co_filename))
+        self.text("file", file)
         self.text("line", code.co_firstlineno)
         self.text("text", text)
 
@@ -352,7 +355,7 @@ def has_plain_attribute(value: Any, name: str) -> bool:
     return (
         name in getattr(value, "__dict__", ())
         and not isinstance(value, type)
-        and kind.__getattribute__ is object.__getattribute__
+        and (kind is SimpleNamespace or kind.__getattribute__ is object.__getattribute__)
         and inspect.getattr_static(kind, name, None) is None
     )
 
