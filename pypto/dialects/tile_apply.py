@@ -103,6 +103,8 @@ class ApplyOp(TileOp):
         numbers = [value for value in inputs if not isinstance(value, UnresolvedOperand)]
         if len(numbers) > 1:
             parser.raise_error("at most one operand of tile.apply is a number")
+        if numbers and numbers[0] not in (inputs[0], inputs[-1]):
+            parser.raise_error("a number stands for the first or for the last operand")
         rounding = None
         if parser.parse_optional_keyword("rounding"):
             rounding = parser.parse_identifier()

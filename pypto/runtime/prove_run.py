@@ -19,6 +19,7 @@ from pypto.dialects.interpret import derive_bounds, interpret
 from pypto.emulator.launch import Options
 from pypto.emulator.run import Loaded
 from pypto.ops.intervals import Interval
+from pypto.passes.tile.alignment import copies_whole_blocks
 from pypto.runtime.hazards import prove_ordered
 from pypto.runtime.prove_serial import enlarged, runnable, stage_of
 from pypto.runtime.tile_interpreter import Argument, GlobalTensor, run_kernel
@@ -84,6 +85,7 @@ class HostRun:
         name = module.attributes.get(host.SOC)
         soc = name.data if isinstance(name, StringAttr) else DEFAULT_SOC
         self.machine = load_soc(soc)
+        self.whole_blocks = copies_whole_blocks(self.machine)
         self.kernels = {kernel.sym_name.data: kernel for kernel, _ in kernels_of(module)}
         programs: list[Program] = []
         needed: dict[Space, int] = {}
@@ -125,7 +127,7 @@ class HostRun:
             else resolve(argument, loaded.shapes)
             for argument in step.arguments
         ]
-        run_kernel(kernel, arguments, step.grid, ExactNumbers())
+        run_kernel(kernel, arguments, step.grid, ExactNumbers(), whole_blocks=self.whole_blocks)
 
     def bounds(self, inputs: Sequence[np.ndarray]) -> tuple[Interval, ...]:
         """The intervals of the results, derived operation by operation of the kernels."""
@@ -145,7 +147,7 @@ class HostRun:
                 else resolve(argument, loaded.shapes)
                 for argument in step.arguments
             ]
-            run_kernel(kernel, arguments, step.grid, numbers)
+            run_kernel(kernel, arguments, step.grid, numbers, whole_blocks=self.whole_blocks)
         return tuple(
             Interval(*(plane.reshape(loaded.buffer(n).shape) for plane in tensors[n].planes))
             for n in self.executable.results

@@ -2,7 +2,8 @@
 
 A tile holds its whole static shape, and outside of its valid part garbage that floats show as
 NaN: a wrong valid shape, a lost tail or an off-by-one reaches the results. Loads read and stores
-write exactly the valid part; what lies outside of a tensor is an error.
+write exactly the valid part; what lies outside of a tensor is an error. On a machine that copies
+whole blocks a store leaves garbage behind each row, unless it says that it does not.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pypto.ops.types import TensorType
 from pypto.runtime.tile_numbers import Numbers, Planes
 from pypto.target.dtypes import DType
 from pypto.target.layouts import round_up
-from pypto.target.memory import REPEAT_BYTES, Space
+from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES, Space
 
 COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "eq": lambda a, b: a == b,
@@ -73,12 +74,20 @@ Argument = GlobalTensor | int
 
 
 def run_kernel(
-    kernel: func.FuncOp, arguments: Sequence[Argument], grid: int, numbers: Numbers
+    kernel: func.FuncOp,
+    arguments: Sequence[Argument],
+    grid: int,
+    numbers: Numbers,
+    *,
+    whole_blocks: bool = False,
 ) -> None:
-    """Run a kernel of tiles on ``grid`` blocks; its stores change the tensors passed."""
+    """Run a kernel of tiles on ``grid`` blocks; its stores change the tensors passed.
+
+    ``whole_blocks``: the machine copies whole blocks of 32 bytes only.
+    """
     with np.errstate(all="ignore"):
         for block in range(grid):
-            _Run(kernel, arguments, block, grid, numbers).run()
+            _Run(kernel, arguments, block, grid, numbers, whole_blocks).run()
 
 
 class _Run:
@@ -91,11 +100,13 @@ class _Run:
         block: int,
         grid: int,
         numbers: Numbers,
+        whole_blocks: bool,
     ) -> None:
         self.kernel = kernel
         self.block = block
         self.grid = grid
         self.numbers = numbers
+        self.whole_blocks = whole_blocks
         granule = kernel.attributes.get(tile.GRANULE)
         self.granule = granule.value.data if isinstance(granule, IntegerAttr) else 1
         self.values: dict[SSAValue, Any] = dict(zip(kernel.body.block.args, arguments, strict=True))
@@ -217,9 +228,26 @@ class _Run:
         if source.type.space is Space.L0C:
             dtype = target.dtype
             valid = self.numbers.narrow(valid, dtype, relu=op.relu is not None, saturates=True)
-        places = self.window(op, target.moved_as(dtype), source.rows, source.columns)
+        planes = target.moved_as(dtype)
+        places = self.window(op, planes, source.rows, source.columns)
+        kept = op.merge is not None or op.exact is not None
+        spill = -source.columns % max(1, BLOCK_BYTES // dtype.bytes)
+        if self.whole_blocks and spill and not kept:
+            self.spill(op, planes, source, spill, dtype)
         for place, plane in zip(places, valid, strict=True):
             place[...] = plane
+
+    def spill(
+        self, op: tile.StoreOp, planes: Planes, source: TileValue, count: int, dtype: DType
+    ) -> None:
+        """Garbage behind each row, up to the end of its last block and of the tensor."""
+        offset, stride = self.values[op.offset], self.values[op.row_stride]
+        for row in range(source.rows if source.columns else 0):
+            start = offset + row * stride + source.columns
+            behind = tuple(plane[start : start + count] for plane in planes)
+            nothing = self.numbers.garbage(behind[0].shape, dtype)
+            for place, plane in zip(behind, nothing, strict=True):
+                place[...] = plane
 
     def full(self, op: tile.FullOp) -> None:
         rows, columns = self.valid(op)
@@ -257,6 +285,11 @@ class _Run:
         small = source.part(min(rows, source.type.shape[0]), min(columns, source.type.shape[1]))
         spread = tuple(np.broadcast_to(plane, (rows, columns)) for plane in small)
         self.make(op.result, rows, columns, spread)
+
+    def transpose(self, op: tile.TransposeOp) -> None:
+        source: TileValue = self.values[op.source]
+        turned = tuple(plane.T for plane in source.valid)
+        self.make(op.result, source.columns, source.rows, turned)
 
     def reduce(self, op: tile.ReduceOp) -> None:
         source: TileValue = self.values[op.source]
@@ -354,6 +387,7 @@ HANDLERS: dict[type[Operation], Callable[[_Run, Any], None]] = {
     tile.BroadcastOp: _Run.broadcast,
     tile.ReduceOp: _Run.reduce,
     tile.GatherOp: _Run.gather,
+    tile.TransposeOp: _Run.transpose,
     tile.ExtractOp: _Run.extract,
     tile.AccumulatorOp: _Run.accumulator,
     tile.MmaOp: _Run.multiply,

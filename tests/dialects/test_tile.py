@@ -76,6 +76,10 @@ MISTAKES = [
     ),
     (f"tile.apply add %x, %nothing : {X} -> {X}", "expected 1 operand types but had 2"),
     (f"tile.apply add 1.0, 2.0 : {X} -> {X}", "at most one operand of tile.apply is a number"),
+    (
+        f"tile.apply select %x, 2.0, %x : {X}, {X} -> {X}",
+        "a number stands for the first or for the last operand",
+    ),
     (f"tile.apply abs %acc : {C} -> {C}", "tile.apply works in ub, not in l0c"),
     (f"tile.apply gelu %x : {X} -> {X}", "gelu is no elementwise primitive"),
     (f"tile.apply sum %x : {X} -> {X}", "sum is no elementwise primitive"),

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pypto.target.instructions import exists
 from pypto.target.memory import BLOCK_BYTES
+from pypto.target.soc import Soc
 
 # A run longer than this has room within itself to put its last 32 bytes together.
 ROOM_BYTES = 2 * BLOCK_BYTES
@@ -38,6 +40,11 @@ class Runs:
     length: int | None
     count: int | None
     ends_tensor: bool = True
+
+
+def copies_whole_blocks(machine: Soc) -> bool:
+    """Whether copies to global memory end on blocks of 32 bytes only."""
+    return not exists("copy_ubuf_to_gm_align.b16", machine.architecture)
 
 
 def tail_of(runs: Runs, piece: int) -> Tail:

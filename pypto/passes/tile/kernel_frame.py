@@ -23,8 +23,7 @@ from pypto.dialects.emitter import Emitter, Index
 from pypto.dialects.types import type_of
 from pypto.ops.types import DYNAMIC, TensorType
 from pypto.passes.tik.kernels import core_of
-from pypto.passes.tile.alignment import Runs, Tail, tail_of
-from pypto.target.instructions import exists
+from pypto.passes.tile.alignment import Runs, Tail, copies_whole_blocks, tail_of
 from pypto.target.soc import Soc
 
 
@@ -165,7 +164,7 @@ class Frame:
     @property
     def copies_bytes(self) -> bool:
         """Whether the machine copies any number of bytes to global memory."""
-        return exists("copy_ubuf_to_gm_align.b16", self.soc.architecture)
+        return not copies_whole_blocks(self.soc)
 
     def store(
         self,
