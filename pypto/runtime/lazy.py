@@ -20,7 +20,8 @@ from pypto.ops.core import Operator, set_default_evaluator, tensors_of
 from pypto.ops.types import TensorType
 from pypto.ops.value import Evaluator
 from pypto.ops.value import Tensor as Value
-from pypto.runtime import annotations, signature
+from pypto.runtime import annotations, cache, signature
+from pypto.runtime.compilation import Compilation
 from pypto.runtime.kernel import Options
 
 PACKAGE = str(Path(__file__).parents[1])
@@ -186,12 +187,11 @@ class Graph:
         return node.operator.name, operands, repr(sorted(node.attributes.items()))
 
 
-_programs: dict[Any, Any] = {}
+_programs: dict[Any, Compilation] = {}
 
 
 def compute(tensor: Tensor) -> np.ndarray:
     """Compile the graph of a tensor, once per structure, and run it."""
-    from pypto.runtime.compiler import compile_graph
     from pypto.runtime.session import execute
 
     graph = Graph(tensor)
@@ -199,12 +199,30 @@ def compute(tensor: Tensor) -> np.ndarray:
     options = Options()
     key = graph.key()
     if key not in _programs:
-        _programs[key] = compile_graph(graph, options)
+        _programs[key] = compiled(graph, key, options)
     program = _programs[key]
     run = execute(program.executable, arrays, compile_seconds=program.seconds, kernel="lazy")
     (result,) = run.results
     result.flags.writeable = False
     return result
+
+
+def compiled(graph: Graph, key: tuple[Any, ...], options: Options) -> Compilation:
+    """The program of a graph with its key: from the cache, or made."""
+    from pypto.passes.pipelines import PIPELINES
+
+    places = [str(node.location) for node in graph.nodes]
+    name = cache.executable_key((key, places), options.soc, PIPELINES[f"O{options.opt_level}"])
+    stored = name and cache.find(name, options.soc)
+    if stored:
+        return Compilation(stored, 0.0)
+
+    from pypto.runtime.compiler import compile_graph
+
+    made = compile_graph(graph, options)
+    if name:
+        cache.store(name, made.executable)
+    return made
 
 
 def operator(name: str) -> Operator:
