@@ -191,10 +191,14 @@ class Calls(Activation):
                 node,
                 advice.instead_of(name),
             )
-        if isinstance(function, MethodType):
+        is_method = isinstance(function, MethodType)
+        if is_method or isinstance(vars(type(function)).get("__call__"), FunctionType):
+            kind = type(owner if is_method else function).__name__
             return self.failure(
                 "UNSUPPORTED_CALL",
-                f"'{name}' is a method of a {type(owner).__name__}; a kernel calls functions",
+                f"'{name}' is a method of a {kind}; a kernel calls functions"
+                if is_method
+                else f"a {kind} object cannot take a tensor",
                 node,
                 "make it a function that takes what it needs from the object as arguments",
             )
