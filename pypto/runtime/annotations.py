@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args, get_type_hints
 
 from pypto.errors import CompileError
 from pypto.ops.types import DYNAMIC, MayBeNone, TensorType
@@ -112,16 +112,32 @@ class Dimensions:
 
 
 def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a function or a class, evaluated."""
+    """The annotations of a function, evaluated."""
     try:
         return inspect.get_annotations(function, eval_str=True)
-    except (NameError, AttributeError, SyntaxError, TypeError) as error:
-        name = getattr(function, "__name__", repr(function))
-        raise CompileError(
-            "BAD_ANNOTATION",
-            f"the annotations of {name} cannot be read: {error}",
-            fix="annotate with pypto.Tensor or pypto.Tensor[(128, 768), pypto.float16]",
-        ) from error
+    except UNREADABLE as error:
+        raise unreadable(function, error) from error
+
+
+def field_annotations(record: type) -> dict[str, Any]:
+    """The annotations of a record's fields; none when they cannot be read and name no shapes."""
+    try:
+        return get_type_hints(record)
+    except UNREADABLE as error:
+        if any("Tensor[" in str(text) for text in inspect.get_annotations(record).values()):
+            raise unreadable(record, error) from error
+        return {}
+
+
+UNREADABLE = (NameError, AttributeError, SyntaxError, TypeError)
+
+
+def unreadable(owner: Any, error: Exception) -> CompileError:
+    return CompileError(
+        "BAD_ANNOTATION",
+        f"the annotations of {owner.__name__} cannot be read: {error}",
+        fix="annotate with pypto.Tensor or pypto.Tensor[(128, 768), pypto.float16]",
+    )
 
 
 def declared_type(annotation: Any) -> Declared | None:

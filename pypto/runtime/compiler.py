@@ -19,10 +19,10 @@ from pypto.dialects.types import abstract_type
 from pypto.frontend.module import build_module
 from pypto.passes.driver import Guard, Step, run_pipeline
 from pypto.passes.pipelines import PIPELINES
+from pypto.runtime.annotations import describe
 from pypto.runtime.compilation import Compilation
 from pypto.runtime.kernel import Options
 from pypto.runtime.memory import check_fits
-from pypto.runtime.annotations import describe
 from pypto.runtime.signature import least_bytes
 from pypto.target.executable import Executable
 

@@ -14,6 +14,7 @@ from pypto.runtime.annotations import (
     annotations_of,
     declared_type,
     describe,
+    field_annotations,
     fits,
 )
 
@@ -42,10 +43,8 @@ def check_result(
     ``shapes`` are those of the arrays, once they are known; extents known at launch only agree
     with anything before.
     """
-    annotations = annotations_of(function)
-    if "return" in annotations:
-        extents = iter(shapes)
-        _check(function, annotations["return"], form, "the result", dimensions, extents)
+    annotation = annotations_of(function).get("return")
+    _check(function, annotation, form, "the result", dimensions, iter(shapes))
 
 
 def _check(
@@ -85,7 +84,7 @@ def _check(
 def _inner(annotation: Any, form: Any) -> list[Any]:
     """The annotations of the parts of a structure; None where there is none."""
     if is_record(form):
-        fields = annotations_of(type(form))
+        fields = field_annotations(type(form))
         return [fields.get(name.removeprefix(".")) for name, _ in parts(form)]
     count = len(parts(form))
     arguments = get_args(annotation)
