@@ -102,11 +102,15 @@ def written(program: Program) -> tuple[str, ConstantStore]:
 def fewer_passes(
     passes: Sequence[str], fails: Callable[[tuple[str, ...]], bool]
 ) -> tuple[str, ...]:
-    """The passes needed in front of the last one, and that one."""
-    *before, broken = passes
-    if not before or fails((broken,)):
+    """The passes without those in front of the last one that are not needed."""
+    *left, broken = passes
+    if left and fails((broken,)):
         return (broken,)
-    return (*simpler.minimise(before, lambda kept: fails((*kept, broken))), broken)
+    for place in reversed(range(len(left))):
+        rest = (*left[:place], *left[place + 1 :])
+        if rest and fails((*rest, broken)):
+            left = list(rest)
+    return (*left, broken)
 
 
 class Search:
