@@ -33,10 +33,12 @@ from pypto.passes.tik import lowering_matrix as matrix
 from pypto.passes.tik import lowering_spread as spread
 from pypto.passes.tik import lowering_transfer as transfer
 from pypto.passes.tik.kernels import kernels_at, mark_stage, soc_of
+from pypto.passes.tik.lowering_drain import drain_to_gm, drain_to_ub
 from pypto.passes.tik.lowering_elementwise import BINARY, ELEMENTWISE, Call
 from pypto.passes.tik.lowering_facts import (
     InPlace,
     granule_of,
+    is_absorbed,
     is_scalar,
     is_stored,
     loads_first,
@@ -359,7 +361,7 @@ class _KernelLowering:
         if source.type.space is Space.L0C:
             dtype = op.target.type.dtype
             relu = op.relu is not None
-            matrix.drain(self.state, source, target, dtype, offset, stride, relu)
+            drain_to_gm(self.state, source, target, dtype, offset, stride, relu)
             return
         ready = transfer.storable(self.state, source, stride)
         tail = Tail.MERGE if op.merge else Tail.EXACT if op.exact else Tail.FREE
@@ -405,25 +407,8 @@ class _KernelLowering:
         on_all_rows(self.state, mnemonic, made, (field,), operand, others)
         self.tiles[op.result] = made
 
-    def is_absorbed(self, op: tile.BroadcastOp) -> bool:
-        """Whether all that reads a broadcast can read the small tile instead."""
-        if isinstance(op.source, BlockArgument):
-            return False  # it may have its next value by then
-        if tile.tile_type(op.source).shape == op.tile.shape:
-            return False
-        name = tile.tile_type(op.source).dtype.name
-        for use in op.result.uses:
-            user = use.operation
-            if not isinstance(user, tile.ApplyOp) or len(user.arguments) != 2:
-                return False
-            mnemonic = f"{BINARY.get(user.operator.data)}.{name}"
-            other = user.arguments[1 - use.index]
-            if not self.state.has(mnemonic) or other is op.result or other in self.repeats:
-                return False
-        return True
-
     def lower_broadcast(self, op: tile.BroadcastOp) -> None:
-        if self.is_absorbed(op):
+        if is_absorbed(op, self.repeats, self.state.has):
             self.repeats[op.result] = repeated(self.state, self.tiles[op.source])
             return
         made = self.new_tile(op.result, *self.valid(op))
@@ -466,7 +451,7 @@ class _KernelLowering:
     def lower_drain(self, op: tile.DrainOp) -> None:
         total = self.tiles[op.source]
         made = self.inherit(op.result, total)
-        matrix.drain_to_ub(self.state, total, made, op.relu is not None)
+        drain_to_ub(self.state, total, made, op.relu is not None)
         self.tiles[op.result] = made
 
     def lower_mma(self, op: tile.MmaOp) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from pypto.dialects import tik, tile
 from pypto.dialects.scalars import SCALAR_OPERATIONS
-from pypto.passes.tik.lowering_elementwise import COMPARISONS
+from pypto.passes.tik.lowering_elementwise import BINARY, COMPARISONS
 from pypto.target.dtypes import F32
 from pypto.target.memory import Space
 
@@ -81,6 +81,11 @@ def is_stored(value: SSAValue) -> bool:
     return False
 
 
+def only_stored(value: SSAValue) -> bool:
+    """Whether nothing computes with a tile."""
+    return all(isinstance(use.operation, tile.StoreOp) for use in value.uses)
+
+
 def whole_repeat_tiles(kernel: func.FuncOp) -> set[SSAValue]:
     """Tiles that comparisons read: these take whole repeats, whatever is valid.
 
@@ -103,6 +108,29 @@ def whole_repeat_tiles(kernel: func.FuncOp) -> set[SSAValue]:
                 if any(value in found for value in group):
                     found.update(group)
     return found
+
+
+def is_absorbed(
+    op: tile.BroadcastOp, absorbed: Container[SSAValue], has: Callable[[str], bool]
+) -> bool:
+    """Whether all that reads a broadcast can read the small tile instead.
+
+    ``absorbed``: broadcasts of which this is known; ``has``: whether there is an instruction.
+    """
+    if isinstance(op.source, BlockArgument):
+        return False  # it may have its next value by then
+    if tile.tile_type(op.source).shape == op.tile.shape:
+        return False
+    name = tile.tile_type(op.source).dtype.name
+    for use in op.result.uses:
+        user = use.operation
+        if not isinstance(user, tile.ApplyOp) or len(user.arguments) != 2:
+            return False
+        other = user.arguments[1 - use.index]
+        has_form = has(f"{BINARY.get(user.operator.data)}.{name}")
+        if not has_form or other is op.result or other in absorbed:
+            return False
+    return True
 
 
 def is_scalar(op: Operation) -> bool:

@@ -1,4 +1,4 @@
-"""Tiles of the cube: global memory to L1, L1 to L0A and L0B, products, and the way out of L0C.
+"""Tiles of the cube: global memory to L1, L1 to L0A and L0B, and products.
 
 L1 holds a matrix in one of two layouts. *NZ*: columns of fractals, each of all rows, as the cube
 loads them. *Squares*, for 32-bit matrices that are to be transposed: rows of fractals, so that
@@ -12,23 +12,16 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
-from pypto.dialects.scalars import wrap
-from pypto.passes.tik.lane_masks import WORD, ones
-from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile
+from pypto.passes.tik.lowering_state import Lowering, Tile
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.passes.tile.block_loads import goes_by_columns
-from pypto.target.dtypes import BF16, F16, F32, DType
+from pypto.target.dtypes import F32
 from pypto.target.layouts import EDGE
 from pypto.target.limits import field_on
-from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, REPEAT_BYTES, Space
+from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Space
 
 SQUARE_BYTES = 2 * FRACTAL_BYTES
 MAX_ROW_STRIDE = 65535
-FIXPIPE: dict[DType, str] = {F32: "f32", F16: "f32f16", BF16: "f32bf16"}
-DRAIN: dict[DType, str] = {F32: "f32", F16: "f32f16"}
-# Bits of a mask word for the elements of one row of a drained fractal, and for the first ones.
-ALL_OF_ROW = (1 << EDGE) - 1
-ONE_PER_ROW = 0x0001_0001_0001_0001
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,90 +340,4 @@ def multiply(state: Lowering, total: Tile, a: Factor, b: Factor, init: Index) ->
         n=total.columns,
         k_align=aligned,
         c_init=init,
-    )
-
-
-def drain_to_ub(state: Lowering, total: Tile, out: Tile, relu: bool) -> None:
-    """L0C to rows in UB, rounded to the element type there.
-
-    Fractals arrive as they are, of the one column there is or of several to be set side by side.
-    """
-    emit, size = state.emit, out.size
-    if out.dtype not in DRAIN:
-        raise state.unsupported(f"an accumulator drained as {out.dtype}", "drain it as f16 or f32")
-    if state.granule % EDGE:
-        raise state.unsupported(
-            f"an accumulator drained to rows that begin at multiples of {state.granule} elements",
-            f"give the kernel tile.granule = {EDGE}",
-        )
-    columns = emit.ceil_div(total.columns, EDGE)
-    is_one = out.type.shape[1] <= EDGE
-    scratch_bytes = matrix_bytes(*out.type.shape, size)
-    target = out.pointer if is_one else state.temporary("fractals", scratch_bytes)
-    emit.instruction(
-        f"copy_matrix_cc_to_ubuf.{DRAIN[out.dtype]}",
-        dst=target,
-        src=total.pointer,
-        length=emit.mul(columns, emit.floor_div(total.pitch, EDGE)),
-        relu=int(relu),
-    )
-    clear_padding(state, total, emit.sub(columns, 1), target, size)
-    if is_one:
-        return
-    row_bytes = EDGE * size
-    length = row_bytes // BLOCK_BYTES
-    pitch = emit.floor_div(emit.mul(out.pitch, size), BLOCK_BYTES)
-    with state.disjoint(columns) as column:
-        emit.instruction(
-            "copy_ubuf_to_ubuf.b32",
-            dst=state.at(out.pointer, emit.mul(column, row_bytes)),
-            src=state.at(target, emit.mul(column, emit.mul(total.pitch, row_bytes))),
-            bursts=total.rows,
-            length=length,
-            src_gap=0,
-            dst_gap=emit.sub(pitch, length),
-        )
-
-
-def clear_padding(state: Lowering, total: Tile, last: Index, fractals: SSAValue, size: int) -> None:
-    """Zeros beside the valid part of the ``last`` column of fractals: nothing was computed there.
-
-    Stores of whole blocks read them.
-    """
-    emit = state.emit
-    column_bytes = emit.mul(total.pitch, EDGE * size)
-    with emit.if_(emit.compare_lt(0, emit.remainder(total.columns, EDGE))):
-        held = emit.sub(total.columns, emit.mul(last, EDGE))
-        word = emit.mul(emit.sub(ALL_OF_ROW, ones(emit, held)), ONE_PER_ROW)
-        word = wrap(word) if isinstance(word, int) else word
-        words = ("mask_low", "mask_high")[: REPEAT_BYTES // size // WORD]
-        emit.instruction(
-            f"vector_dup.{BITS_OF_SIZE[size]}",
-            dst=state.at(fractals, emit.mul(last, column_bytes)),
-            scalar=0,
-            repeat=emit.floor_div(column_bytes, REPEAT_BYTES),
-            **dict.fromkeys(words, word),
-        )
-
-
-def drain(
-    state: Lowering,
-    total: Tile,
-    target: SSAValue,
-    dtype: DType,
-    offset: Index,
-    stride: Index,
-    relu: bool,
-) -> None:
-    """L0C to rows of global memory, rounded to the tensor's element type."""
-    emit = state.emit
-    emit.instruction(
-        f"copy_matrix_cc_to_gm.{FIXPIPE[dtype]}",
-        dst=state.at(target, emit.mul(offset, dtype.bytes)),
-        src=total.pointer,
-        n=total.columns,
-        m=total.rows,
-        dst_stride=stride,
-        src_stride=total.pitch,
-        relu=int(relu),
     )

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from pypto.dialects import tile
+from pypto.dialects.context import make_context
+from pypto.errors import CompileError
+from pypto.passes.tik.lower_to_tik import LowerToTik
 from pypto.target.dtypes import DTYPES, F32
-from pypto.target.memory import Space
+from pypto.target.memory import BLOCK_BYTES, Space
 from tests.passes.tik.tile_runner import TileKernel, outcome
 
+SPLIT, COUPLED = "ascend910b1", "ascend910a"
 RANDOM = np.random.default_rng(3)
 
 
@@ -24,6 +28,7 @@ def product(
     slots: int = 2,
     result_slots: int = 1,
     relu: bool = False,
+    soc: str = SPLIT,
 ) -> np.ndarray:
     """a @ b in tiles of (m, n, k in L0, k in L1), operands transposed in memory if so said."""
     rows, depth = a.shape[::-1] if transpose_a else a.shape
@@ -83,9 +88,18 @@ def product(
                     steps.yield_(emit.value(tile.MmaOp, steps.args[0], left, right, init))
                 packets.yield_(*steps.results)
             place = emit.add(emit.mul(row, columns), column)
-            kernel.store(packets.results[0], handles[2], place, columns, relu=relu)
+            total = packets.results[0]
+            if soc == SPLIT:
+                kernel.store(total, handles[2], place, columns, relu=relu)
+                return
+            drained = emit.value(
+                tile.DrainOp, total, kernel.type(tile_m, tile_n, result), relu=relu
+            )
+            shared = columns * DTYPES[result].bytes % BLOCK_BYTES != 0
+            kernel.store(drained, handles[2], place, columns, merge=shared)
 
-    kernel = TileKernel(body, core="cube", slots=slots)
+    core = "cube" if soc == SPLIT else "aicore"
+    kernel = TileKernel(body, core=core, slots=slots, soc=soc)
     return outcome(kernel, [a, b], (rows, columns), DTYPES[result].numpy)
 
 
@@ -127,6 +141,39 @@ def test_tiles_and_slots(tiles: tuple[int, int, int, int], slots: int, result_sl
     np.testing.assert_array_equal(got, exact(a, b))
 
 
+@pytest.mark.parametrize("transpose_a", [False, True])
+@pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("shape", [*SHAPES, (48, 64, 48), (1, 64, 557), (7, 16, 200)])
+@pytest.mark.parametrize("result", ["f16", "f32"])
+def test_products_in_whole_blocks(
+    shape: tuple[int, int, int], transpose_a: bool, transpose_b: bool, result: str
+) -> None:
+    """Results that leave L0C through UB, loads and stores of whole 32-byte blocks."""
+    m, k, n = shape
+    a, b = matrix("f16", m, k), matrix("f16", k, n)
+    got = product(
+        a.T.copy() if transpose_a else a,
+        b.T.copy() if transpose_b else b,
+        result,
+        transpose_a=transpose_a,
+        transpose_b=transpose_b,
+        soc=COUPLED,
+    )
+    np.testing.assert_array_equal(got, exact(a, b).astype(DTYPES[result].numpy))
+
+
+@pytest.mark.parametrize("tiles", [(16, 16, 16, 16), (128, 32, 64, 64), (16, 128, 32, 96)])
+@pytest.mark.parametrize(("slots", "result_slots"), [(1, 1), (2, 2)])
+def test_tiles_and_slots_of_coupled_cores(
+    tiles: tuple[int, int, int, int], slots: int, result_slots: int
+) -> None:
+    a, b = matrix("f16", 50, 100), matrix("f16", 100, 70)
+    got = product(
+        a, b, "f16", tiles=tiles, slots=slots, result_slots=result_slots, relu=True, soc=COUPLED
+    )
+    np.testing.assert_array_equal(got, np.maximum(exact(a, b), 0).astype(np.float16))
+
+
 @pytest.mark.parametrize("name", ["f16", "bf16"])
 def test_results_are_rounded_on_the_way_out(name: str) -> None:
     a, b = matrix(name, 20, 30), matrix(name, 30, 25)
@@ -160,3 +207,37 @@ def test_rows_too_far_apart_for_one_transfer() -> None:
 
     got = outcome(TileKernel(body, core="cube"), [a, b], (3, 32), np.float32)
     np.testing.assert_array_equal(got, exact(a, b[:, 69968:]))
+
+
+@pytest.mark.parametrize(
+    ("soc", "granule", "dtype", "message", "fix"),
+    [
+        (COUPLED, 16, "bf16", "an accumulator drained as bf16", "drain it as f16 or f32"),
+        (
+            COUPLED,
+            8,
+            "f16",
+            "an accumulator drained to rows that begin at multiples of 8 elements",
+            "give the kernel tile.granule = 16",
+        ),
+        (COUPLED, 16, None, "an accumulator stored from l0c", "drain it to ub: tile.drain"),
+        (SPLIT, 16, "f16", "an accumulator drained to ub", "store it from l0c"),
+    ],
+)
+def test_ways_out_that_a_machine_lacks(
+    soc: str, granule: int, dtype: str | None, message: str, fix: str
+) -> None:
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        emit = kernel.emit
+        extents = map(emit.index, (16, 16))
+        total = emit.value(tile.AccumulatorOp, *extents, kernel.type(16, 16, "f32", Space.L0C))
+        if dtype is not None:
+            total = emit.value(tile.DrainOp, total, kernel.type(16, 16, dtype))
+        kernel.store(total, handles[0], 0, 16)
+
+    kernel = TileKernel(body, core="cube", granule=granule, soc=soc)
+    module = kernel.module([DTYPES[dtype or "f16"]])
+    with pytest.raises(CompileError) as caught:
+        LowerToTik().apply(make_context(), module)
+    assert caught.value.message == f"kernel kernel: {soc} lacks instructions for {message}"
+    assert caught.value.fix == fix

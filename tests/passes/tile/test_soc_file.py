@@ -14,6 +14,7 @@ from pypto.cli.main import main
 from pypto.runtime.compiler import LevelRecorder, compile_function
 from pypto.runtime.kernel import Kernel, Options
 from pypto.runtime.signature import bind
+from pypto.target.memory import Space
 from pypto.target.soc import DIRECTORY, soc
 
 # A wider port from L1 to L0B, and twice the unified buffer.
@@ -52,7 +53,7 @@ def wide(tmp_path: Path) -> str:
     text = text.replace(f"ub = {{ value = {USABLE[0]},", f"ub = {{ value = {USABLE[1]},")
     path = tmp_path / "wide.toml"
     path.write_text(text.replace('name = "ascend910b1"', 'name = "wide"'))
-    assert (soc(path).l1_to_l0b, soc(path).usable["ub"]) == (512, USABLE[1])
+    assert (soc(path).l1_to_l0b, soc(path).usable[Space.UB]) == (512, USABLE[1])
     return str(path)
 
 
@@ -111,5 +112,6 @@ def test_the_command_line_takes_the_file(
         assert main(["run", "k.py", "--soc", machine, "--json", "--no-cache"]) == 0
         found[machine] = json.loads(capsys.readouterr().out)
     (usual,), (wider,) = found.values()
-    assert usual["ok"] and wider["ok"]
+    assert usual["ok"]
+    assert wider["ok"]
     assert wider["cycles"] < usual["cycles"]
