@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from pypto.emulator.hazards_context import Context, CoreHistory, Entry
-from pypto.emulator.hazards_marks import Marks, Operand
+from pypto.emulator.hazards_marks import CLEAN, Marks, Operand
 from pypto.emulator.hazards_report import Hazard, HazardKind
-from pypto.emulator.hazards_shadow import READ, WRITE, Box, Shadow, Touched, boxes
+from pypto.emulator.hazards_shadow import READ, WRITE, Shadow, Touched, boxes
 from pypto.target.clocks import Accumulation, Clock, same_pipe_is_ordered
 from pypto.target.instruction import (
     UNBOUNDED,
-    Access,
     Field,
     Instruction,
     access_end,
-    byte_ranges,
 )
 from pypto.target.instructions.blocks import BLOCKS_OF_GM, UB_TO_GM
 from pypto.target.limits import LimitError, check_fields
@@ -74,7 +72,10 @@ class Memory:
             for shadow in self._shadows(operand):
                 for kind in _kinds(operand.field, fields):
                     shadow.record(pipe, kind, operand.where, stamp, history.base)
-        for unset in self.marks.step(row, fields, used):
+        unset_reads = self.marks.step(row, fields, used)
+        if row.family is UB_TO_GM:
+            self._forget_behind(fields.dst)
+        for unset in unset_reads:
             self.context.add(
                 HazardKind.UNINIT_READ,
                 entry,
@@ -84,6 +85,12 @@ class Memory:
                 message=f"{unset.field.name} of {row.mnemonic} is used, but nothing has written it",
                 cure="write it first: load it, fill it, or narrow the valid extent",
             )
+
+    def _forget_behind(self, address: int) -> None:
+        """Whatever was stored behind the values of a buffer, it may be read."""
+        buffer = self.context.global_buffer(address)
+        if buffer is not None:
+            self.marks.memory[Space.GM][buffer.stop : buffer.limit] = CLEAN
 
     def _resolve(self, row: Instruction, values: tuple[int, ...]) -> Resolved:
         """The bytes that an instruction touches, or what is wrong with its operands."""
@@ -113,26 +120,12 @@ class Memory:
                     "cure": "check the address, the strides and the count",
                 }
                 return Resolved(fields, operands, used, problem)
-        if row.family is UB_TO_GM and not fields.atomic:
-            used = [operands[0], operands[1]._replace(where=self._kept(*accesses))]
         try:
             check_fields(row, fields, self.context.machine)
         except LimitError as error:
             problem = {"kind": HazardKind.ILLEGAL_OPERAND, "message": error.message}
             return Resolved(fields, operands, used, problem)
         return Resolved(fields, operands, used, None)
-
-    def _kept(self, target: Access, source: Access) -> list[Box]:
-        """The source of a store of whole blocks, but for what goes behind a buffer's values."""
-        buffer = self.context.global_buffer(target.start)
-        if buffer is None or access_end(target) <= buffer.stop:
-            return boxes(source)
-        kept = []
-        for (start, stop), (place, _) in zip(byte_ranges(target), byte_ranges(source), strict=True):
-            length = min(stop, buffer.stop) - start
-            if length > 0:
-                kept.append(Box(place, 1, 0, 1, 0, length))
-        return kept
 
     def _outside(self, row: Instruction, field: Field, start: int, stop: int) -> str:
         """Why bytes ``start``..``stop`` may not be touched, or nothing."""
