@@ -203,9 +203,10 @@ def buffer_end(m, opcode, address):
             low = middle + 1
         else:
             high = middle
-    if low == 0 or address >= m.buffer_ends[low - 1]:
+    if low == 0:
         return -1
-    return m.buffer_limits[low - 1] if m.gm_blocks[opcode] else m.buffer_ends[low - 1]
+    end = m.buffer_limits[low - 1] if m.gm_blocks[opcode] else m.buffer_ends[low - 1]
+    return end if address < end else -1
 
 
 @internal
