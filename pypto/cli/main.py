@@ -235,11 +235,17 @@ def ops(name: Annotated[str, typer.Argument()] = "", json: Json = False) -> None
 
 
 @app.command()
-def isa(name: Annotated[str, typer.Argument()] = "", json: Json = False) -> None:
+def isa(
+    name: Annotated[str, typer.Argument()] = "",
+    soc: Annotated[
+        str, typer.Option("--soc", metavar="NAME|FILE.toml", help="Only what this machine has.")
+    ] = "",
+    json: Json = False,
+) -> None:
     """List the instructions, or describe one."""
     from pypto.cli.tables import isa_command
 
-    isa_command(name, as_json=json)
+    isa_command(name, soc=soc, as_json=json)
 
 
 @app.command("soc")

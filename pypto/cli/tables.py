@@ -47,29 +47,49 @@ def describe_operator(operator: Any) -> dict[str, Any]:
     }
 
 
-def isa_command(name: str, *, as_json: bool) -> None:
-    """The instruction table, or the rows of one mnemonic (``vadd.f16``) or name (``vadd``)."""
-    from pypto.target.instructions import INSTRUCTIONS, SCALARS
+def isa_command(name: str, *, soc: str = "", as_json: bool) -> None:
+    """The instruction table, or the rows of one mnemonic (``vadd.f16``) or name (``vadd``).
 
-    if not name:
-        rows = [(r.mnemonic, r.pipe.value, r.summary) for r in INSTRUCTIONS]
-        rows += [(s.mnemonic, "s", s.summary) for s in SCALARS]
-        if as_json:
-            keys = ("mnemonic", "pipe", "meaning")
-            print_json([dict(zip(keys, row, strict=True)) for row in rows])
-        else:
-            print_table(("mnemonic", "pipe", "meaning"), rows)
-        return
-    found = [r for r in INSTRUCTIONS if name in (r.mnemonic, r.op_name)]
-    scalars = [s for s in SCALARS if s.mnemonic == name]
-    if not found and not scalars:
-        known = {r.op_name for r in INSTRUCTIONS} | {r.mnemonic for r in INSTRUCTIONS}
-        raise unknown("instruction", "isa", name, known | {s.mnemonic for s in SCALARS})
-    facts = [describe_instruction(row) for row in found]
-    facts += [
-        {"mnemonic": s.mnemonic, "pipe": "s", "meaning": s.summary, "operands": list(s.operands)}
-        for s in scalars
+    ``soc`` leaves only what that machine has, with the limits it has there.
+    """
+    from pypto.target.instructions import INSTRUCTIONS, SCALARS
+    from pypto.target.limits import refusal
+    from pypto.target.soc import soc as load
+
+    machine = load(soc) if soc else None
+    rows = [*INSTRUCTIONS, *SCALARS]
+    if name:
+        named = [r for r in rows if name in (r.mnemonic, r.mnemonic.split(".")[0])]
+        if not named:
+            known = {n for r in rows for n in (r.mnemonic, r.mnemonic.split(".")[0])}
+            raise unknown("instruction", "isa", name, known)
+        rows = named
+    if machine is not None:
+        refusals = [refusal(row.mnemonic, machine) for row in rows]
+        if name and all(refusals):
+            raise CompileError("UNKNOWN_INSTRUCTION", refusals[0] or "")
+        rows = [row for row, reason in zip(rows, refusals, strict=True) if reason is None]
+    if name:
+        show_instructions([describe_instruction(row, machine) for row in rows], as_json=as_json)
+    else:
+        list_instructions(rows, as_json=as_json)
+
+
+def list_instructions(rows: list[Any], *, as_json: bool) -> None:
+    """One line per instruction."""
+    keys = ("mnemonic", "pipe", "architectures", "meaning")
+    lines = [
+        (row.mnemonic, getattr(row, "pipe", "s"), sorted(row.architectures), row.summary)
+        for row in rows
     ]
+    if as_json:
+        print_json([dict(zip(keys, line, strict=True)) for line in lines])
+    else:
+        print_table(keys, [(one, pipe, " ".join(homes), text) for one, pipe, homes, text in lines])
+
+
+def show_instructions(facts: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Everything of a few instructions."""
     if as_json:
         print_json(facts)
         return
@@ -83,14 +103,24 @@ def isa_command(name: str, *, as_json: bool) -> None:
             print_table(headings, [tuple(f.values()) for f in one["fields"]])
 
 
-def describe_instruction(row: Any) -> dict[str, Any]:
-    """A row of the instruction table as plain values."""
-    return {
+def describe_instruction(row: Any, machine: Any = None) -> dict[str, Any]:
+    """A row of the instruction table, or a scalar operation, as plain values."""
+    from pypto.target.instruction import Instruction
+    from pypto.target.limits import field_on
+
+    common = {
         "mnemonic": row.mnemonic,
-        "pipe": row.pipe.value,
+        "pipe": str(getattr(row, "pipe", "s")),
         "meaning": row.summary,
-        "family": row.family.name,
         "architectures": sorted(row.architectures),
+    }
+    if not isinstance(row, Instruction):
+        return common | {"operands": list(row.operands)}
+    fields = row.fields
+    if machine is not None:
+        fields = [field_on(machine.architecture, row.mnemonic, field.name) for field in fields]
+    return common | {
+        "family": row.family.name,
         "facts": row.facts._asdict(),
         "fields": [
             {
@@ -100,7 +130,7 @@ def describe_instruction(row: Any) -> dict[str, Any]:
                 "range": "any" if field.high >= 2**62 else f"{field.low}..{field.high}",
                 "align": field.align,
             }
-            for field in row.fields
+            for field in fields
         ],
     }
 
@@ -115,38 +145,48 @@ def soc_command(name: str, other: str, *, as_json: bool) -> None:
         if as_json:
             print_json([figures(machine) for machine in machines])
             return
-        rows = [
-            (m.name, m.architecture, m.cube_cores, m.vector_cores, m.clock_mhz) for m in machines
-        ]
-        headings = ("name", "architecture", "cube cores", "vector cores", "MHz")
-        print_table(headings, rows, numbers=headings[2:])
+        rows = [(m.name, m.architecture, cores(m), m.clock_mhz) for m in machines]
+        headings = ("name", "architecture", "cores", "MHz")
+        print_table(headings, rows, numbers=("MHz",))
         return
     first = load(name)
     if other:
-        second = load(other)
-        left, right = figures(first), figures(second)
-        different = [key for key in left if left[key] != right.get(key)]
-        if as_json:
-            print_json({key: [left[key], right.get(key)] for key in different})
-        else:
-            rows = [(key, left[key], right.get(key)) for key in different]
-            print_table(("figure", first.name, second.name), rows)
-        return
-    if as_json:
+        compare_machines(first, load(other), as_json=as_json)
+    elif as_json:
         print_json(figures(first) | {"sources": first.sources})
     else:
         rows = [(k, v, first.sources.get(k, "")) for k, v in figures(first).items()]
         print_table(("figure", "value", "source"), rows)
 
 
+def compare_machines(first: Any, second: Any, *, as_json: bool) -> None:
+    """The figures in which two machines differ; what one has not is null, or a dash."""
+    left, right = figures(first), figures(second)
+    pairs = {key: [left.get(key), right.get(key)] for key in left | right}
+    different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+    if as_json:
+        print_json(different)
+        return
+    rows = [
+        (key, *("-" if value is None else value for value in pair))
+        for key, pair in different.items()
+    ]
+    print_table(("figure", first.name, second.name), rows)
+
+
+def cores(machine: Any) -> str:
+    """``24 cube, 48 vector``."""
+    return ", ".join(f"{machine.cores(kind)} {kind}" for kind in machine.core_kinds())
+
+
 def figures(machine: Any) -> dict[str, Any]:
-    """Every number of a machine by its name; capacities as ``capacity.ub``."""
+    """Every number a machine has by its name; capacities as ``capacity.ub``."""
     plain: dict[str, Any] = {"name": machine.name, "architecture": machine.architecture}
     for key in machine.__dataclass_fields__:
         value = getattr(machine, key)
         if key in ("capacity", "usable"):
-            plain |= {f"{key}.{space.value}": size for space, size in value.items()}
-        elif key not in ("name", "architecture", "sources"):
+            plain |= {f"{key}.{space.value}": size for space, size in value.items() if size}
+        elif key in machine.sources:
             plain[key] = value
     return plain
 

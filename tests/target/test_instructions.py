@@ -16,11 +16,22 @@ import numpy as np
 import pytest
 
 from pypto.target.instruction import UNBOUNDED, Access, Instruction, Kind, byte_ranges
-from pypto.target.instructions import BY_MNEMONIC, DATA_OPCODE_BASE, INSTRUCTIONS, OPCODES
+from pypto.target.instructions import (
+    BY_MNEMONIC,
+    DATA_OPCODE_BASE,
+    INSTRUCTIONS,
+    OPCODES,
+    exists,
+)
+from pypto.target.instructions.availability import (
+    ONLY_1001,
+    STATES_ONLY_2201,
+    mnemonics_on_1001,
+)
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS
 from pypto.target.instructions.vector_footprint import lanes_per_repeat
 from pypto.target.limits import check_fields
-from pypto.target.memory import SPACES, Space
+from pypto.target.memory import PATHS, SPACES, SPACES_OF_ARCHITECTURE, Space
 from pypto.target.soc import SOC_NAMES, Soc, soc
 
 AREA = 8192  # bytes between the operands of a sampled instruction
@@ -387,6 +398,13 @@ def test_an_instruction_touches_what_it_declares(row: Instruction, seed: int) ->
         "load_cbuf_to_cb.b16",
         "load_cbuf_to_ca_transpose.b32",
         "copy_matrix_cc_to_gm.f32",
+        "copy_gm_to_ubuf.b32",
+        "copy_ubuf_to_gm.b32",
+        "copy_gm_to_cbuf.b32",
+        "copy_cbuf_to_ubuf.b32",
+        "copy_ubuf_to_cbuf.b32",
+        "copy_matrix_cc_to_ubuf.f32",
+        "scatter_vnchwconv.b16",
     ],
 )
 def test_every_declared_read_matters(mnemonic: str, seed: int) -> None:
@@ -419,6 +437,36 @@ def test_every_family_has_a_sampler() -> None:
     assert {row.family.name for row in INSTRUCTIONS} == set(SAMPLERS)
 
 
+def test_architectures_have_what_their_tables_name() -> None:
+    assert mnemonics_on_1001() <= set(BY_MNEMONIC)
+    assert set(ONLY_1001) <= mnemonics_on_1001()
+    assert set(STATES_ONLY_2201) <= {s.mnemonic for s in SCALARS}
+    assert all(row.architectures for row in INSTRUCTIONS)
+    for mnemonic in ("vadd.f16", "vconv_f322i32z", "scatter_vnchwconv.b16", "set_flag", "end"):
+        assert exists(mnemonic, "1001")
+        assert exists(mnemonic, "2201")
+    for mnemonic in ("vadd.i16", "vbrcb.u16", "vmaxs.f16", "mad.f32", "vconv_f322f16r"):
+        assert not exists(mnemonic, "1001")
+        assert exists(mnemonic, "2201")
+    assert not exists("vadd", "2201")
+
+
+def test_addresses_lie_in_memories_of_the_architecture() -> None:
+    for row in INSTRUCTIONS:
+        for architecture in row.architectures:
+            assert set(row.spaces()) <= {Space.GM, *SPACES_OF_ARCHITECTURE[architecture]}
+
+
+def test_moves_take_the_pipe_of_their_path() -> None:
+    for row in INSTRUCTIONS:
+        target, *sources = row.spaces()
+        path = (sources[0] if sources else None, target)
+        if len(sources) != 1 or path == (Space.UB, Space.UB):
+            continue
+        for architecture in row.architectures:
+            assert PATHS[architecture].get(path) is row.pipe, row.mnemonic
+
+
 def test_opcodes_are_distinct_and_scalars_come_first() -> None:
     assert len(set(OPCODES.values())) == len(OPCODES) == len(SCALARS) + len(INSTRUCTIONS)
     assert [OPCODES[s.mnemonic] for s in SCALARS] == list(range(len(SCALARS)))
@@ -434,9 +482,10 @@ def test_fields_fit_a_program_row_and_name_known_registers() -> None:
         assert pickle.loads(pickle.dumps(fields)) == fields
 
 
-def cycles(mnemonic: str, **values: int) -> tuple[int, int]:
+def cycles(mnemonic: str, machine: Soc | None = None, **values: int) -> tuple[int, int]:
     row = BY_MNEMONIC[mnemonic]
-    return row.family.cycles(row.family.make(**values), row.facts, soc().numbers)
+    numbers = (machine or soc()).numbers
+    return row.family.cycles(row.family.make(**values), row.facts, numbers)
 
 
 def test_lone_mads_take_the_measured_cycles() -> None:
@@ -499,3 +548,22 @@ def test_copies_and_fixpipe_take_port_or_start_up() -> None:
     )
     assert narrow[0] == 164 + 445
     assert wide[0] == 164 + 1024
+
+
+def test_a_coupled_core_moves_at_the_rates_of_its_ports() -> None:
+    """910A: 128 bytes per cycle from GM, 64 to it, 512 from L0C, 128 and 256 beside L1."""
+    size = {"dst": 0, "src": 0, "bursts": 4, "length": 64}
+    machine = soc("ascend910a")
+    assert cycles("copy_gm_to_ubuf.b32", machine, **size) == (64, 64 + 214)
+    assert cycles("copy_gm_to_cbuf.b32", machine, **size) == (64, 64 + 214)
+    assert cycles("copy_ubuf_to_gm.b32", machine, **size) == (128, 128 + 107)
+    assert cycles("copy_cbuf_to_ubuf.b32", machine, **size) == (64, 64 + 28)
+    assert cycles("copy_ubuf_to_cbuf.b32", machine, **size) == (32, 32 + 28)
+    drained = {"dst": 0, "src": 0, "length": 16}
+    assert cycles("copy_matrix_cc_to_ubuf.f32f16", machine, **drained) == (24 + 32, 24 + 32)
+    assert cycles("load_cbuf_to_ca.b16", machine, dst=0, src=0, repeat=10) == (10, 38)
+
+
+def test_a_transposition_pays_for_its_address_registers() -> None:
+    lists = {"dst_step": 2, "dst_pair": 1, "src_step": 2, "src_pair": 1}
+    assert cycles("scatter_vnchwconv.b16", dst=0, src=0, repeat=8, **lists) == (44, 44)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pypto.target.instructions import BY_MNEMONIC
-from pypto.target.limits import LimitError, check_fields
+from pypto.target.instructions import BY_MNEMONIC, INSTRUCTIONS
+from pypto.target.limits import NARROWED, LimitError, check_fields, refusal, state_limit
 from pypto.target.soc import soc
 
 ADD = {"dst": 0, "src0": 0, "src1": 0}
@@ -67,6 +67,82 @@ def test_a_broken_limit_is_named(mnemonic: str, values: dict[str, int], message:
     row = BY_MNEMONIC[mnemonic]
     with pytest.raises(LimitError, match=message):
         check_fields(row, row.family.make(**values), soc())
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "values", "message"),
+    [
+        ("vadd.f16", ADD | {"mask_mode": 1}, "mask_mode = 1; .* takes 0 only"),
+        ("vadd.f16", ADD | {"repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        ("vconv_f162i8", {"dst": 0, "src": 0, "repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        ("vmuls.f32", {"dst": 0, "src": 0, "scalar": 0, "repeat": 0}, r"repeat = 0; .* 1\.\."),
+        ("vector_dup.f32", {"dst": 0, "scalar": 0, "repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        ("vcadd.f16", {"dst": 0, "src": 0, "repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        ("vcmpv_lt.f32", ADD | {"repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        ("vsel.f32", ADD | {"repeat": 2, "mask": 0}, "repeat = 2; .* takes 1 only"),
+        ("vsel.f32", ADD | {"mask": 8}, "mask = 8; .* a multiple of 16"),
+        ("vcgmax.f16", {"dst": 0, "src": 0, "dst_repeat": 0}, r"dst_repeat = 0; .* 1\.\.65535"),
+        (
+            "copy_ubuf_to_gm.b32",
+            {"dst": 0, "src": 0, "length": 1, "atomic": 2},
+            r"atomic = 2; .* 0\.\.1",
+        ),
+        ("load_cbuf_to_cb.b16", {"dst": 0, "src": 0, "repeat": 1, "dst_gap": 1}, "takes 0 only"),
+        ("mad.f16", dict.fromkeys("cabmkn", 0) | {"k_align": 1}, "k_align = 1; .* 0 only"),
+        ("mad.f16", dict.fromkeys("cabmkn", 0) | {"c_source": 1}, "c_source = 1; .* 0 only"),
+        (
+            "copy_matrix_cc_to_ubuf.f32",
+            {"dst": 262144 - 512, "src": 0, "length": 1},
+            "dst = 261632; .* ub ends at byte 262144, the access ends at 262656",
+        ),
+        (
+            "copy_matrix_cc_to_ubuf.f32",
+            {"dst": 0, "src": 512, "length": 1},
+            "src = 512; .* a multiple of 1024",
+        ),
+    ],
+)
+def test_a_coupled_core_takes_less(mnemonic: str, values: dict[str, int], message: str) -> None:
+    row = BY_MNEMONIC[mnemonic]
+    with pytest.raises(LimitError, match=message):
+        check_fields(row, row.family.make(**values), soc("ascend910a"))
+
+
+def test_the_mask_of_a_selection_lies_differently() -> None:
+    row = BY_MNEMONIC["vsel.f16"]
+    fields = row.family.make(**ADD, mask=16)
+    check_fields(row, fields, soc("ascend910a"))
+    with pytest.raises(LimitError, match=r"mask = 16; .* a multiple of 32"):
+        check_fields(row, fields, soc())
+
+
+def test_narrower_limits_name_rows_and_fields_there_are() -> None:
+    for architecture, limits in NARROWED.items():
+        rows = [row for row in INSTRUCTIONS if architecture in row.architectures]
+        for owner, field in limits:
+            named = [r for r in rows if owner in ("", r.family.name, r.op_name)]
+            assert any(field == f.name for row in named for f in row.fields), (owner, field)
+
+
+def test_a_refusal_says_what_has_an_instruction() -> None:
+    coupled = soc("ascend910a")
+    assert refusal("vadd.f16", coupled) is None
+    assert refusal("set_vector_mask", coupled) is None
+    assert refusal("set_mask_count", coupled) == (
+        "ascend910a (architecture 1001) has no set_mask_count; ascend910b1 has it"
+    )
+    assert refusal("copy_matrix_cc_to_ubuf.f32", soc()) == (
+        "ascend910b1 (architecture 2201) has no copy_matrix_cc_to_ubuf.f32; ascend910a has it"
+    )
+
+
+def test_mode_registers_have_limits() -> None:
+    coupled = soc("ascend910a")
+    assert state_limit("atomic", 1, coupled) is None
+    assert state_limit("atomic", 2, coupled) == "0..1"
+    assert state_limit("atomic", 2, soc()) is None
+    assert state_limit("atomic", 24, soc()) == "0..23"
+    assert state_limit("mask_mode", 1, coupled) == "0 only"
 
 
 def test_fields_known_so_far_are_checked() -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from pypto.errors import CompileError
-from pypto.target.memory import Space
+from pypto.target.memory import PATHS, SPACES_OF_ARCHITECTURE, CoreKind, Pipe, Space
 from pypto.target.soc import DIRECTORY, SOC_NAMES, SocNumbers, soc
+from pypto.target.soc_file import ALL_BUFFERS_BYTES, FILE_BYTES
 
 GOOD = (DIRECTORY / "ascend910b1.toml").read_text(encoding="utf-8")
+COUPLED = (DIRECTORY / "ascend910a.toml").read_text(encoding="utf-8")
 
 
 def test_the_default_is_the_910b1() -> None:
@@ -23,6 +25,27 @@ def test_the_default_is_the_910b1() -> None:
     assert (chip.capacity[Space.UB], chip.usable[Space.UB]) == (196608, 188416)
     assert chip.usable[Space.L1] == chip.capacity[Space.L1]
     assert hash(chip) == hash(soc("Ascend910B1"))
+
+
+def test_the_910a_has_coupled_cores() -> None:
+    chip = soc("Ascend910A")
+    assert chip.is_coupled
+    assert not soc().is_coupled
+    assert [chip.cores(kind) for kind in CoreKind] == [0, 0, 32]
+    assert [soc().cores(kind) for kind in CoreKind] == [24, 48, 0]
+    assert chip.core_kinds() == (CoreKind.AICORE,)
+    assert (chip.capacity[Space.UB], chip.usable[Space.UB]) == (262144, 253952)
+    assert chip.capacity[Space.L1] - chip.usable[Space.L1] == 512
+    assert chip.capacity[Space.BT] == chip.usable[Space.FB] == chip.numbers.fixpipe_to_gm == 0
+    assert soc().numbers.l0c_to_ub == 0
+
+
+def test_paths_differ_between_architectures() -> None:
+    assert PATHS["1001"][Space.L0C, Space.UB] is Pipe.V
+    assert PATHS["1001"][Space.UB, Space.L1] is Pipe.MTE3
+    assert (Space.L0C, Space.UB) not in PATHS["2201"]
+    assert Space.BT not in SPACES_OF_ARCHITECTURE["1001"]
+    assert Space.BT in SPACES_OF_ARCHITECTURE["2201"]
 
 
 @pytest.mark.parametrize("name", SOC_NAMES)
@@ -77,16 +100,145 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
             "architecture = '9999'; known: 2201, 1001",
         ),
         ('name = "ascend910b1"', "", "lacks name, a string"),
+        ('name = "ascend910b1"', "name = 910", "lacks name, a string"),
+        ('architecture = "2201"', "", "lacks architecture, a string"),
         ("[cores]", "[cores", "is not TOML"),
+        ("[cores]", 'color = "red"\n[cores]', "has unknown keys: color"),
+        (
+            "[cores]",
+            'mad_gap = { value = 1, source = "s" }\n[cores]',
+            r"gives mad_gap outside a table such as \[cores\]",
+        ),
+        (
+            "[units]",
+            '[units]\nmad_gap = { value = 1, source = "s" }',
+            r"says mad_gap twice, the second time in \[cube\]",
+        ),
+        ("launch_us = { value = 6.1", 'launch_us = { value = "6"', "'6'; it must be a number"),
+        ("launch_us = { value = 6.1", "launch_us = { value = nan", "launch_us = nan; it must lie"),
+        ("ub = { value = 196608", "ub = { value = 0", r"capacity\.ub = 0; it must lie in 32\.\."),
+        (
+            "ub = { value = 196608",
+            "ub = { value = 99999",
+            "ub = 99999; it must be a multiple of 32",
+        ),
+        (
+            "l0c = { value = 131072",
+            "l0c = { value = 1536",
+            "1536; it must be a multiple of 1024",
+        ),
+        (
+            "ub = { value = 188416",
+            "ub = { value = 188415",
+            "188415; it must be a multiple of 32",
+        ),
+        ("ub = { value = 196608", "ub = { value = 99999999", r"it must lie in 32\.\.16777216"),
+        ("ub = { value = 188416", "gm = { value = 188416", r"unknown memory space: usable\.gm"),
+        ("[usable]", "[usable]\nl1 = 5", r"must say usable\.l1 = \{ value"),
+        (
+            "[cube]",
+            '[cube]\nl0c_to_ub = { value = 512, source = "s" }',
+            "says l0c_to_ub, which architecture 2201 has not; only 1001 has it",
+        ),
+        (
+            "vector_cores = { value = 48",
+            "vector_cores = { value = 1025",
+            r"vector_cores = 1025; it must lie in 1\.\.1024",
+        ),
     ],
 )
 def test_a_bad_file_names_key_and_limit(tmp_path: Path, old: str, new: str, message: str) -> None:
-    assert old in GOOD
+    refused(tmp_path, GOOD, old, new, message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("l0c_to_ub = ", "# l0c_to_ub = ", "lacks l0c_to_ub"),
+        (
+            "[cube]",
+            '[cube]\nfixpipe_head = { value = 164, source = "s" }',
+            "says fixpipe_head, which architecture 1001 has not; only 2201 has it",
+        ),
+        (
+            "[usable]",
+            '[usable]\nbt = { value = 64, source = "s" }',
+            r"says usable\.bt, which architecture 1001 has not; only 2201 has it",
+        ),
+        (
+            "vector_cores = { value = 32",
+            "vector_cores = { value = 30",
+            "says cube_cores = 32 and vector_cores = 30; a core of architecture 1001 is both",
+        ),
+        (
+            "gm_port_vector = { value = 128",
+            "gm_port_vector = { value = 64",
+            "says gm_port_cube = 128 and gm_port_vector = 64; a core of architecture 1001 is both",
+        ),
+        ("event_ids = { value = 4", "event_ids = { value = 65", r"event_ids = 65; .* 1\.\.64"),
+    ],
+)
+def test_a_bad_file_of_coupled_cores_too(tmp_path: Path, old: str, new: str, message: str) -> None:
+    refused(tmp_path, COUPLED, old, new, message)
+
+
+def refused(tmp_path: Path, text: str, old: str, new: str, message: str) -> None:
+    """The text with one change is one error that names the file and what is wrong."""
+    assert old in text
     path = tmp_path / "bad.toml"
-    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(CompileError, match=message) as caught:
         soc(path)
-    assert str(path) in str(caught.value)
+    assert str(caught.value).startswith(f"error[SOC_FILE]: SoC file {path} ")
+
+
+def test_local_memories_of_all_cores_are_bounded(tmp_path: Path) -> None:
+    text = COUPLED.replace("_cores = { value = 32", "_cores = { value = 1024")
+    text = text.replace("value = 262144", "value = 16777216")
+    path = tmp_path / "wide.toml"
+    path.write_text(text, encoding="utf-8")
+    held = 1024 * (2 * 2**24 + 2**20 + 2 * 2**16)
+    message = f"cores with {held} bytes of local memory in all; .* at most {ALL_BUFFERS_BYTES}"
+    with pytest.raises(CompileError, match=message):
+        soc(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (bytes(range(256)), "is not text in UTF-8: byte 128 is none"),
+        (b"\x00\x01\x02", "is not TOML"),
+        (b"", "lacks name, a string"),
+        (b"a = " + b"[" * 5000, "is not TOML: it is nested too deeply"),
+        (b"#" * (FILE_BYTES + 1), f"has more than {FILE_BYTES} bytes"),
+    ],
+    ids=["bytes", "zeros", "empty", "nested", "huge"],
+)
+def test_junk_is_an_error(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "junk.toml"
+    path.write_bytes(data)
+    with pytest.raises(CompileError, match=re.escape(message)):
+        soc(path)
+
+
+def test_a_directory_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "folder.toml"
+    path.mkdir()
+    with pytest.raises(CompileError, match="is a directory"):
+        soc(path)
+
+
+@pytest.mark.parametrize("name", ["Ascend910B", "ascend910b"])
+def test_a_910b_without_a_digit_is_of_the_first_generation(name: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        soc(name)
+    assert str(caught.value) == (
+        f"error[UNKNOWN_SOC]: {name!r} is a first-generation SoC that has no description here\n"
+        "note: ascend910b without a digit is a first-generation part (30 coupled cores at 900 MHz),"
+        " not one of 910B1 to 910B4\n"
+        "fix: name ascend910a, the nearest first-generation SoC, or ascend910b1 where the second"
+        " generation is meant; or give the path of a .toml file"
+    )
 
 
 def test_a_missing_file_and_unknown_names_are_errors(tmp_path: Path) -> None:
@@ -94,6 +246,4 @@ def test_a_missing_file_and_unknown_names_are_errors(tmp_path: Path) -> None:
         soc(tmp_path / "none.toml")
     with pytest.raises(CompileError, match="no SoC is named 'gpu'") as caught:
         soc("gpu")
-    assert "ascend910b1" in str(caught.value)
-    with pytest.raises(CompileError, match="first-generation SoC"):
-        soc("Ascend910B")
+    assert "fix: name one of ascend910a, ascend910b1, or give the path" in str(caught.value)
