@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from pypto.errors import PyptoError
-from tests.kernels.cases import FAMILIES, LEVELS, PRODUCTS, Case
+from tests.kernels.cases import COUPLED, FAMILIES, LEVELS, PRODUCTS, SPLIT, Case, is_known
 from tests.kernels.test_kernels import check
 
 LARGEST_EXTENT = 700
@@ -26,8 +26,10 @@ def drawn_case(generator: np.random.Generator) -> Case:
         int(LARGEST_EXTENT ** generator.random()) if generator.random() < 0.95 else least
         for _ in sample
     )
-    dtype = family.dtypes[generator.integers(len(family.dtypes))]
-    return Case(family, problem, dtype, LEVELS[generator.integers(len(LEVELS))])
+    soc = (SPLIT, COUPLED)[generator.integers(2)]
+    dtypes = [dtype for dtype in family.dtypes if is_known(family, dtype, soc)]
+    dtype = dtypes[generator.integers(len(dtypes))]
+    return Case(family, problem, dtype, LEVELS[generator.integers(len(LEVELS))], soc)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from pypto.target.dtypes import BF16, F16, F32, I32, DType
 FLOATS = (F32, F16, BF16)
 WITH_INTEGERS = (*FLOATS, I32)
 LEVELS = (0, 2)
+SPLIT, COUPLED = "ascend910b1", "ascend910a"
 
 SHAPES = ((1, 7), (3, 7), (37, 741), (34, 130), (), (741,), (0, 7))
 MATRICES = tuple(shape for shape in SHAPES if len(shape) == 2)
@@ -139,10 +140,12 @@ class Case:
     problem: tuple[int, ...]
     dtype: DType
     level: int
+    soc: str = SPLIT
 
     def __str__(self) -> str:
         extents = "x".join(map(str, self.problem)) or "rank0"
-        return f"{self.family.name}-{extents}-{self.dtype}-O{self.level}"
+        machine = "" if self.soc == SPLIT else f"-{self.soc}"
+        return f"{self.family.name}-{extents}-{self.dtype}-O{self.level}{machine}"
 
     def inputs(self, seed: int = 0) -> tuple[np.ndarray, ...]:
         """Arguments drawn with a seed; integers lie in -99..99."""
@@ -183,11 +186,18 @@ def pairs_of(row: Sequence[int]) -> set[tuple[int, int, int, int]]:
     return {(i, row[i], j, row[j]) for i, j in itertools.combinations(range(len(row)), 2)}
 
 
-def drawn_cases(family: Family, seed: int) -> list[Case]:
+def drawn_cases(family: Family, seed: int, soc: str = SPLIT) -> list[Case]:
     """All pairs of extents, element types and levels; whole shapes where extents go together."""
     generator = np.random.default_rng([seed, *map(ord, family.name)])
+    dtypes = [dtype for dtype in family.dtypes if is_known(family, dtype, soc)]
     if family.problems is PRODUCTS:
-        rows = pairwise([EXTENTS, EXTENTS, EXTENTS, family.dtypes, LEVELS], generator)
-        return [Case(family, row[:3], *row[3:]) for row in rows]
-    rows = pairwise([family.problems, family.dtypes, LEVELS], generator)
-    return [Case(family, *row) for row in rows]
+        rows = pairwise([EXTENTS, EXTENTS, EXTENTS, dtypes, LEVELS], generator)
+        return [Case(family, row[:3], *row[3:], soc=soc) for row in rows]
+    rows = pairwise([family.problems, dtypes, LEVELS], generator)
+    return [Case(family, *row, soc=soc) for row in rows]
+
+
+def is_known(family: Family, dtype: DType, soc: str) -> bool:
+    """Whether a machine computes a kernel in an element type."""
+    lacking = (F32, BF16) if family.problems is PRODUCTS else (BF16,)
+    return soc != COUPLED or dtype not in lacking

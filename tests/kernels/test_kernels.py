@@ -12,11 +12,12 @@ from math import prod
 import numpy as np
 import pytest
 
+from pypto.errors import CompileError
 from pypto.runtime.compare import compare
 from pypto.runtime.kernel import Kernel, Options
 from pypto.runtime.signature import bind
 from pypto.target.dtypes import BF16
-from tests.kernels.cases import FAMILIES, PRODUCTS, Case, drawn_cases
+from tests.kernels.cases import COUPLED, FAMILIES, PRODUCTS, SPLIT, Case, drawn_cases, is_known
 
 SEED = int(os.environ.get("PYPTO_SEED", "0"))
 MORE_SEEDS = 3
@@ -32,7 +33,8 @@ def worst_cases() -> list[Case]:
 
 
 def pairs(seed: int) -> list[Case]:
-    return [case for family in FAMILIES for case in drawn_cases(family, seed)]
+    machines = (SPLIT, COUPLED)
+    return [case for soc in machines for f in FAMILIES for case in drawn_cases(f, seed, soc)]
 
 
 def usual_cases() -> list[Case]:
@@ -48,7 +50,8 @@ def more_cases() -> list[Case]:
 
 def check(case: Case) -> None:
     inputs = case.inputs(SEED)
-    kernel = Kernel(case.family.function, Options(opt_level=case.level, use_cache=False))
+    options = Options(soc=case.soc, opt_level=case.level, use_cache=False)
+    kernel = Kernel(case.family.function, options)
     small = prod(case.problem) <= MOST_ELEMENTS_TO_PROVE
     run = kernel.run(inputs, check_hazards=small)
     call = bind(case.family.function, inputs, {})
@@ -61,6 +64,26 @@ def check(case: Case) -> None:
 @pytest.mark.parametrize("case", usual_cases(), ids=str)
 def test_kernel(case: Case) -> None:
     check(case)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(f, f.problems[-1], dtype, 2, COUPLED)
+        for f in FAMILIES
+        for dtype in f.dtypes
+        if not is_known(f, dtype, COUPLED)
+    ],
+    ids=str,
+)
+def test_what_coupled_cores_lack_is_refused(case: Case) -> None:
+    options = Options(soc=case.soc, opt_level=case.level, use_cache=False)
+    lacking = "(bfloat16|float32 matmul)"
+    with pytest.raises(CompileError, match=f"{case.soc} has no {lacking}") as caught:
+        Kernel(case.family.function, options).run(case.inputs())
+    assert caught.value.code == "UNSUPPORTED_ON_SOC"
+    assert caught.value.location is not None
+    assert caught.value.location.file.endswith("cases.py")
 
 
 @pytest.mark.full
