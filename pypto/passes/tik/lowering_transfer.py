@@ -13,6 +13,7 @@ from pypto.dialects.tile_types import TileType
 from pypto.passes.tik import lowering_blocks
 from pypto.passes.tik.lowering_bits import compare_bits
 from pypto.passes.tik.lowering_cast import choose_ones, step
+from pypto.passes.tik.lowering_interleave import first_elements, rows_in_group
 from pypto.passes.tik.lowering_repeated import element_blocks
 from pypto.passes.tik.lowering_state import (
     BITS_OF_SIZE,
@@ -23,6 +24,7 @@ from pypto.passes.tik.lowering_state import (
     same_bits,
 )
 from pypto.passes.tile.alignment import Tail
+from pypto.passes.tile.arithmetic import round_up
 from pypto.target.dtypes import F16, I1, U8
 from pypto.target.memory import BLOCK_BYTES, Space
 
@@ -145,7 +147,12 @@ def is_dense(tile: Tile, stride: Index) -> bool:
 
 
 def collect(state: Lowering, blocks: Tile, out: Tile) -> None:
-    """The first element of every block: the largest of one lane is that lane."""
+    """The first element of every block, as a dense vector."""
+    if not state.has(f"vcmax.{same_bits(out.dtype)}"):
+        most = out.type.shape[0]
+        first_elements(state, blocks.pointer, out.rows, most, out.dtype, out.pointer)
+        return
+    # The largest of one lane is that lane.
     for row, count in state.pieces(out.rows, out.type.shape[0], MAX_REPEATS):
         state.emit.instruction(
             f"vcmax.{same_bits(out.dtype)}",
@@ -175,13 +182,55 @@ def staged_load(
         finish = staged_load(state, source, offset, stride, bytes, slots)
         return partial(_to_bits, state, bytes, out, finish)
     if out.is_vector and not is_dense(out, stride):
-        rows = out.type.shape[0]
-        buffer = state.allocate("blocks", Space.UB, rows * BLOCK_BYTES, slots)
+        if out.size == 1 and not copies_bytes(state):
+            return _staged_bytes(state, source, offset, stride, out, slots)
+        buffer = state.allocate("blocks", Space.UB, column_bytes(state, out), slots)
         blocks = as_column_of_blocks(state, out, state.acquire(buffer), buffer)
         load(state, source, offset, stride, blocks)
         return partial(collect, state, blocks, out)
     load(state, source, offset, stride, out)
     return None
+
+
+def column_bytes(state: Lowering, vector: Tile) -> int:
+    """Bytes of a block per element, in as many as are turned together where none is picked."""
+    rows = vector.type.shape[0]
+    if not copies_bytes(state):
+        rows = round_up(rows, rows_in_group(vector.dtype))
+    return rows * BLOCK_BYTES
+
+
+def _staged_bytes(
+    state: Lowering, source: SSAValue, offset: Index, stride: Index, out: Tile, slots: int
+) -> Callable[[], None]:
+    """Bytes that are no neighbours: the first half of each block becomes a block of halves."""
+    rows = out.type.shape[0]
+    type = TileType(rows, 1, F16, Space.UB)
+    halves = state.tile(type, out.rows, 1, state.allocate("halves", Space.UB, state.bytes_of(type)))
+    held = state.acquire(state.allocate("blocks", Space.UB, rows * BLOCK_BYTES, slots))
+    place = state.at(source, offset)
+    lowering_blocks.load(
+        lowering_blocks.Rows(state, held, BLOCK_BYTES, place, stride, out.rows, rows, out.size)
+    )
+
+    def finish() -> None:
+        wide = state.temporary("wide", column_bytes(state, halves))
+        for row, count in state.pieces(out.rows, rows, MAX_REPEATS):
+            start = state.emit.mul(row, BLOCK_BYTES)
+            state.emit.instruction(
+                f"vconv_{out.dtype}2f16",
+                dst=state.at(wide, start),
+                src=state.at(held, start),
+                repeat=count,
+                dst_repeat=1,
+                src_repeat=1,
+                mask_high=0,
+                mask_low=(1 << (BLOCK_BYTES // F16.bytes)) - 1,
+            )
+        first_elements(state, wide, out.rows, rows, F16, halves.pointer)
+        step(state, halves, out, "rint")
+
+    return finish
 
 
 def _to_bits(state: Lowering, bytes: Tile, out: Tile, finish: Callable[[], None] | None) -> None:

@@ -25,12 +25,15 @@ from pypto.passes.tile.vector_schedule import (
     VectorSchedule,
     choose_schedule,
 )
-from pypto.target.dtypes import F16, I1, I32, I64, U8, DType
+from pypto.target.dtypes import F16, F32, I1, I32, I64, U8, DType
 from pypto.target.instructions import exists
 from pypto.target.memory import Space
 
 # Sides of a tile whose elements are put in another order, the best one first.
 SHUFFLE_SIDES = (64, 48, 32, 16)
+# The most elements along a side of a tile that is transposed in one piece.
+TURNED_SIDE = 128
+SQUARE = 16
 BLOCK_BYTES = 32
 # Elements this far apart are moved one by one: reading what lies between costs more.
 BURST_STEP = 64
@@ -43,6 +46,25 @@ def storage(dtype: DType) -> tuple[DType, int]:
     if dtype is I1:
         return U8, 1
     return (I32, 2) if dtype is I64 else (dtype, 1)
+
+
+def turned_sides(rows: int, runs: Runs, dtype: DType) -> tuple[int, int]:
+    """Rows and columns of a target tile that is transposed in one piece.
+
+    Of the widths those come first that leave rows nobody has to write back.
+    """
+    most = min(TURNED_SIDE, runs.length or TURNED_SIDE)
+    granule = BLOCK_BYTES // dtype.bytes
+    widths = [most, *range(most // granule * granule, granule, -granule)]
+    across = next((width for width in widths if tail_of(runs, width) is not Tail.MERGE), most)
+    return min(rows, TURNED_SIDE if dtype.bytes < F32.bytes else TURNED_SIDE // 2), across
+
+
+def whole_sides(rows: int, columns: int, dtype: DType) -> tuple[int, int]:
+    """The sides of a tile to transpose: squares of 16-bit elements, or 128 rows of 8."""
+    if dtype.bytes < F32.bytes:
+        return round_up(rows, SQUARE), round_up(columns, SQUARE)
+    return round_up(rows, TURNED_SIDE), round_up(columns, BLOCK_BYTES // F32.bytes)
 
 
 @dataclass(frozen=True)
@@ -137,6 +159,8 @@ class MovementKernel:
             self.copy(source, (*merged, MoveAxis(1, 1, 1)), bases)
         elif inner is None:
             self.pick(source, merged, bases)
+        elif not self.gathers:
+            self.turn(source, merged, inner, bases)
         else:
             self.transpose(source, merged, inner, bases)
 
@@ -193,6 +217,31 @@ class MovementKernel:
             walked = [*zip(outer, places, strict=True), (column, start)]
             moved = self.load(source, bases[0], walked, column.source, valid, type)
             self.store(moved, bases[1], walked, column.target, runs, schedule.rows)
+
+    def turn(
+        self, source: SSAValue, axes: tuple[MoveAxis, ...], inner: int, bases: tuple[int, int]
+    ) -> None:
+        """As ``transpose``, every tile by one operation that takes whole groups of rows."""
+        *outer, columns = axes
+        rows = outer.pop(inner)
+        runs = self.runs(axes, bases[1])
+        down, across = self.sides = turned_sides(rows.extent, runs, self.dtype)
+        type = tile.TileType(*whole_sides(across, down, self.dtype), self.dtype, Space.UB)
+        tasks = [
+            *(axis.extent for axis in outer),
+            ceil_div(rows.extent, down),
+            ceil_div(columns.extent, across),
+        ]
+        with self.frame.tasks(tasks) as (*places, row_tile, column_tile):
+            row, column = self.emit.mul(row_tile, down), self.emit.mul(column_tile, across)
+            valid = (
+                self.frame.valid(columns.extent, column, across),
+                self.frame.valid(rows.extent, row, down),
+            )
+            walked = [*zip(outer, places, strict=True), (rows, row), (columns, column)]
+            loaded = self.load(source, bases[0], walked, columns.source, valid, type)
+            turned = self.emit.value(tile.TransposeOp, self.as_bits(loaded))
+            self.store(self.as_stored(turned), bases[1], walked, rows.target, runs, across)
 
     def runs(self, axes: Sequence[MoveAxis], base: int) -> Runs:
         """What a move stores, as runs along its last axis."""
@@ -275,24 +324,10 @@ class MovementKernel:
             self.shuffle(source, outer, (rows, columns), bases, shuffle)
 
     def first_that_fits(self, choices: Iterable[list[Shuffle]]) -> list[Shuffle]:
-        """The first choice whose tiles fit the unified buffer, all loops of the kernel together.
-
-        Tasks that can be shared out are better than ones that need an order.
-        """
+        """The first choice whose tiles fit the unified buffer, all loops of the kernel together."""
         room = self.frame.soc.usable[Space.UB] - RESERVE_BYTES
-        tried = sorted(choices, key=lambda one: any(map(self.needs_order, one)))
+        tried = list(choices)
         return next((one for one in tried if sum(map(self.bytes_of, one)) <= room), tried[-1])
-
-    def needs_order(self, shuffle: Shuffle) -> bool:
-        """Whether a store of a loop writes back what other tasks own."""
-        runs, piece = self.shuffle_runs(shuffle)
-        return not self.frame.copies_bytes and tail_of(runs, piece) is Tail.MERGE
-
-    def shuffle_runs(self, shuffle: Shuffle) -> tuple[Runs, int]:
-        """The rows a loop stores, each with others behind it, and how much of one a tile holds."""
-        piece = shuffle.across.size
-        length = piece * shuffle.across.count
-        return Runs(self.dtype.bytes, length, None, ends_tensor=False), piece
 
     def bytes_of(self, shuffle: Shuffle) -> int:
         """Bytes of the tiles of one loop: loaded, gathered, byte offsets, and halves of bytes."""
@@ -310,9 +345,6 @@ class MovementKernel:
         inside the loaded tile.
         """
         down, across = shuffle.down, shuffle.across
-        if not self.gathers:
-            turned = self.tile_type(*(max(side, 2) for side in shuffle.loaded))
-            return turned.with_shape(*turned.shape[::-1]), turned
         reach = [round_up(side, self.granule) for side in shuffle.loaded]
         last = round_up(across.size, self.granule) * max(shuffle.steps[1], 1)
         loaded = self.tile_type(reach[0], max(reach[1], last if shuffle.steps[0] > 1 else 0))
@@ -331,8 +363,16 @@ class MovementKernel:
         rows, columns = inner
         down, across = shuffle.down, shuffle.across
         self.sides = (max(self.sides[0], down.size), max(self.sides[1], across.size))
-        _, loaded_type = self.shuffle_types(shuffle)
-        offsets = self.offsets(shuffle) if self.gathers else None
+        target_type, loaded_type = self.shuffle_types(shuffle)
+        offsets = emit.value(
+            tile.IotaOp,
+            emit.index(0),
+            *(step * max(self.dtype.bytes, F16.bytes) for step in shuffle.steps),
+            emit.index(down.size),
+            emit.index(across.size),
+            tile.TileType(*target_type.shape, I32, Space.UB),
+        )
+        runs = Runs(self.dtype.bytes, across.size * across.count, None, ends_tensor=False)
         tasks = [*(axis.extent for axis in outer), down.count, across.count]
         with self.frame.tasks(tasks) as (*places, row_tile, column_tile):
             row = emit.add(down.start, emit.mul(row_tile, down.size))
@@ -341,27 +381,8 @@ class MovementKernel:
             loaded = self.load(
                 source, bases[0], walked, shuffle.source_stride, shuffle.loaded, loaded_type
             )
-            moved = self.as_stored(self.shuffled(self.as_bits(loaded), offsets))
-            self.store(moved, bases[1], walked, rows.target, *self.shuffle_runs(shuffle))
-
-    def offsets(self, shuffle: Shuffle) -> SSAValue:
-        """Where in the bytes of a loaded tile the elements of the target are."""
-        emit = self.emit
-        target_type, _ = self.shuffle_types(shuffle)
-        return emit.value(
-            tile.IotaOp,
-            emit.index(0),
-            *(step * max(self.dtype.bytes, F16.bytes) for step in shuffle.steps),
-            emit.index(shuffle.down.size),
-            emit.index(shuffle.across.size),
-            tile.TileType(*target_type.shape, I32, Space.UB),
-        )
-
-    def shuffled(self, loaded: SSAValue, offsets: SSAValue | None) -> SSAValue:
-        """The elements of a loaded tile in the order of the target."""
-        if offsets is None:
-            return self.emit.value(tile.TransposeOp, loaded)
-        return self.emit.value(tile.GatherOp, loaded, offsets)
+            moved = emit.value(tile.GatherOp, self.as_bits(loaded), offsets)
+            self.store(self.as_stored(moved), bases[1], walked, rows.target, runs, across.size)
 
     def as_bits(self, loaded: SSAValue) -> SSAValue:
         """A tile the gather takes: bytes become f16, which holds all of them exactly."""
