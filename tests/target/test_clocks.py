@@ -149,3 +149,6 @@ def test_event_pairs() -> None:
     assert (Pipe.M, Pipe.FIX) in EVENT_PAIRS[CoreKind.CUBE]
     assert (Pipe.M, Pipe.V) in EVENT_PAIRS[CoreKind.AICORE]
     assert EVENT_PAIRS[CoreKind.VECTOR] < EVENT_PAIRS[CoreKind.AICORE]
+    both = {(Pipe.V, Pipe.M), (Pipe.M, Pipe.V), (Pipe.V, Pipe.MTE1), (Pipe.MTE1, Pipe.V)}
+    assert both < EVENT_PAIRS[CoreKind.AICORE]
+    assert not any(Pipe.FIX in pair for pair in EVENT_PAIRS[CoreKind.AICORE])

@@ -9,7 +9,15 @@ import pytest
 
 from pypto.errors import CompileError
 from pypto.target.dtypes import F16, F32
-from pypto.target.executable import Buffer, BufferArgument, Dim, Executable, Launch, Role
+from pypto.target.executable import (
+    Buffer,
+    BufferArgument,
+    Dim,
+    Executable,
+    Launch,
+    Role,
+    allocated_bytes,
+)
 from pypto.target.memory import CoreKind
 from pypto.target.program import Program, ProgramBuilder
 
@@ -46,6 +54,11 @@ def test_extents() -> None:
     assert Y.byte_count([(4, 8)]) == 16
     assert X.byte_count([]) == 64
     assert Buffer("z", Role.RESULT, F16, (0, 3)).byte_count([]) == 0
+
+
+@pytest.mark.parametrize(("size", "allocated"), [(0, 32), (1, 64), (32, 64), (33, 96)])
+def test_a_buffer_gets_whole_blocks_and_one_more(size: int, allocated: int) -> None:
+    assert allocated_bytes(size) == allocated
 
 
 def test_equality_is_bit_for_bit() -> None:
