@@ -8,10 +8,17 @@ from pypto.target.clocks import EVENT_PAIRS
 from pypto.target.memory import CoreKind, Pipe
 from pypto.target.program import Program, ProgramBuilder, Register
 from pypto.target.rows import BLOCK_INDEX_REGISTER
+from pypto.target.soc import soc
 
 PIPES = {
     CoreKind.VECTOR: (Pipe.V, Pipe.MTE2, Pipe.MTE3),
     CoreKind.CUBE: (Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.FIX),
+    CoreKind.AICORE: (Pipe.V, Pipe.M, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3),
+}
+MACHINES = {
+    CoreKind.VECTOR: soc("ascend910b1"),
+    CoreKind.CUBE: soc("ascend910b1"),
+    CoreKind.AICORE: soc("ascend910a"),
 }
 # How often: a data instruction, a set, a wait, a barrier, a barrier of all pipes.
 WEIGHTS = (10, 5, 5, 2, 1)
@@ -31,7 +38,8 @@ def random_program(draw: random.Random) -> Program:
     for _ in range(draw.randint(3, 40)):
         what = draw.choices(range(5), WEIGHTS)[0]
         if what == 0:
-            _data(builder, draw, draw.choice(pipes))
+            write = _coupled_data if core is CoreKind.AICORE else _data
+            write(builder, draw, draw.choice(pipes))
         elif what == 1:
             flag = (*draw.choice(pairs), draw.randrange(2))
             if flag not in tokens or draw.random() < 0.02:
@@ -98,6 +106,40 @@ def _data(builder: ProgramBuilder, draw: random.Random, pipe: Pipe) -> None:
             "copy_matrix_cc_to_gm.f32", dst=near(64), src=near(1024, 2), m=shape[0], n=shape[1],
             dst_stride=64, src_stride=shape[0],
         )  # fmt: skip
+
+
+def _coupled_data(builder: ProgramBuilder, draw: random.Random, pipe: Pipe) -> None:
+    def near(step: int, count: int = 4) -> int:
+        return step * draw.randrange(count)
+
+    first = draw.random() < 0.5
+    blocks = {
+        "bursts": draw.randint(1, 3),
+        "length": draw.randint(1, 3),
+        "src_gap": draw.randrange(2),
+        "dst_gap": draw.randrange(2),
+    }
+    places = {"dst": near(32, 8), "src": near(32, 8)}
+    if pipe is Pipe.MTE2:
+        builder.append(f"copy_gm_to_{'ubuf' if first else 'cbuf'}.b32", **places, **blocks)
+    elif pipe is Pipe.MTE3:
+        builder.append(f"copy_ubuf_to_{'gm' if first else 'cbuf'}.b32", **places, **blocks)
+    elif pipe is Pipe.MTE1 and first:
+        builder.append("copy_cbuf_to_ubuf.b32", **places, **blocks)
+    elif pipe is Pipe.MTE1:
+        to, repeat = draw.choice("ab"), draw.randint(1, 2)
+        builder.append(f"load_cbuf_to_c{to}.b16", dst=near(512), src=near(32, 8), repeat=repeat)
+    elif pipe is Pipe.M:
+        m, n = draw.choice(((16, 16), (32, 16), (64, 64)))
+        places = {"c": near(1024, 2), "a": near(512), "b": near(512)}
+        builder.append("mad.f16", **places, m=m, n=n, k=16, c_init=draw.randrange(2))
+    elif first:
+        rows = {"src": near(1024, 2), "length": draw.randint(1, 2)}
+        builder.append("copy_matrix_cc_to_ubuf.f32f16", dst=near(32, 8), **rows)
+    else:
+        step = {"dst_step": 2, "dst_pair": 1, "src_step": draw.choice((0, 2))}
+        source = {"src_pair": step["src_step"] // 2}
+        builder.append("scatter_vnchwconv.b16", **places, **step, **source)
 
 
 def random_blocks(draw: random.Random) -> Program:

@@ -41,7 +41,7 @@ from tests.emulator.hazard_verdicts import (
     mad,
 )
 from tests.emulator.oracle import Verdict, judge
-from tests.emulator.random_programs import random_blocks, random_program
+from tests.emulator.random_programs import MACHINES, random_blocks, random_program
 
 MACHINE = soc()
 M = PIPES.index(Pipe.M)
@@ -351,7 +351,8 @@ def pairs(found: list[Hazard]) -> set[tuple[int, int]]:
 def compare_with_oracle(seed: int) -> Verdict:
     program = random_program(random.Random(seed))
     steps = [(d.form, d.operands) for d in trace(program, 0, 1)]
-    found = check_program(program, MACHINE, buffers=[GlobalBuffer("gm", 0, 65536)])
+    machine = MACHINES[program.core]
+    found = check_program(program, machine, buffers=[GlobalBuffer("gm", 0, 65536)])
     verdict = judge(steps)
     assert agrees(found, verdict)
     if verdict.deadlock:
