@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 from pypto.dialects.emitter import Index
 from pypto.passes.tik.lowering_state import Lowering
 from pypto.passes.tile.alignment import Tail
+from pypto.passes.tile.arithmetic import ceil_div
 from pypto.target.memory import BLOCK_BYTES, Space
 
 MAX_BURSTS = 4095
@@ -65,6 +66,14 @@ class Rows:
         is_apart = not isinstance(self.bytes, int) or self.stride >= self.bytes
         return is_apart and self.stride <= MAX_GAP * BLOCK_BYTES
 
+    @property
+    def turns(self) -> int:
+        """Every how many-th row begins at least a block behind the end of a row."""
+        if not isinstance(self.stride, int) or self.stride == 0:
+            return self.most
+        longest = self.bytes if isinstance(self.bytes, int) else self.stride
+        return min(self.most, ceil_div(longest + BLOCK_BYTES, self.stride))
+
 
 def load(rows: Rows) -> None:
     """Whole blocks of every row: what lies behind a row in its last block comes along."""
@@ -112,7 +121,7 @@ def _store_exactly(rows: Rows) -> None:
     from there.
     """
     emit, blocks, length = rows.state.emit, rows.blocks, rows.bytes
-    ends = _block_per_row(rows, "ends")
+    ends = _block_per_row(rows, "ends", rows.most)
     last_two = emit.mul(emit.sub(blocks, 2), BLOCK_BYTES)
     with rows.each() as row:
         in_front = rows.in_gm(row, emit.sub(last_two, BLOCK_BYTES))
@@ -131,20 +140,32 @@ def _store_exactly(rows: Rows) -> None:
 def _store_and_restore(rows: Rows) -> None:
     """What lies behind a row is read first and written back after the row.
 
-    Rows are stored in order: one may lie in what was read behind the row in front of it.
+    It may hold other rows. So rows go in turns: those of one turn do not reach each other, and
+    what an earlier turn has stored is what a later one writes back.
     """
-    emit, blocks = rows.state.emit, rows.blocks
-    behind = _block_per_row(rows, "behind")
-    with rows.each() as row:
-        _copy_in(rows, _block_of(rows, behind, row), rows.in_gm(row, rows.bytes), length=1)
-    with emit.for_(0, rows.count) as loop, rows.state.scope():
-        row = loop.index
-        _copy_out(rows, rows.in_gm(row), rows.in_ub(row), length=blocks)
-        _copy_out(rows, rows.in_gm(row, rows.bytes), _block_of(rows, behind, row), length=1)
+    state, emit = rows.state, rows.state.emit
+    turns = rows.turns
+    behind = _block_per_row(rows, "behind", ceil_div(rows.most, turns))
+    with emit.for_(0, emit.min(turns, rows.count)) as turn, state.scope():
+        first = turn.index
+        count = emit.ceil_div(emit.sub(rows.count, first), turns)
+
+        def row_of(number: Index) -> Index:
+            return emit.add(first, emit.mul(number, turns))
+
+        with state.disjoint(count) as number:
+            end = rows.in_gm(row_of(number), rows.bytes)
+            _copy_in(rows, _block_of(rows, behind, number), end, length=1)
+        with state.disjoint(count) as number:
+            row = row_of(number)
+            _copy_out(rows, rows.in_gm(row), rows.in_ub(row), length=rows.blocks)
+        with state.disjoint(count) as number:
+            end = rows.in_gm(row_of(number), rows.bytes)
+            _copy_out(rows, end, _block_of(rows, behind, number), length=1)
 
 
-def _block_per_row(rows: Rows, label: str) -> SSAValue:
-    buffer = rows.state.allocate(label, Space.UB, rows.most * BLOCK_BYTES)
+def _block_per_row(rows: Rows, label: str, most: int) -> SSAValue:
+    buffer = rows.state.allocate(label, Space.UB, most * BLOCK_BYTES)
     return rows.state.acquire(buffer)
 
 
