@@ -13,7 +13,7 @@ from pypto.dialects import tik
 from pypto.dialects.laws import BrokenLaw
 from pypto.dialects.tik_instructions import InstructionOp
 from pypto.errors import PyptoError
-from pypto.target.limits import check_fields
+from pypto.target.limits import check_fields, refusal
 from pypto.target.memory import Pipe, Space
 from pypto.target.soc import Soc
 
@@ -38,8 +38,9 @@ def instructions_are_within_limits(kernel: func.FuncOp, machine: Soc) -> None:
     for op in kernel.walk():
         if not isinstance(op, InstructionOp):
             continue
-        if machine.architecture not in op.row.architectures:
-            raise BrokenLaw(op, f"{machine.name} has no {op.row.mnemonic}")
+        complaint = refusal(op.row.mnemonic, machine)
+        if complaint is not None:
+            raise BrokenLaw(op, complaint)
         known = {field.name: value for field, value in op.items() if isinstance(value, int)}
         try:
             check_fields(op.row, known, machine)

@@ -165,6 +165,11 @@ VADD = "tik.vadd.f16 dst = %p, src0 = %q, src1 = %q"
             "a buffer is allocated inside a loop or a branch",
         ),
         (virtual("%r = arith.addi %n, %n : index loc(unknown)"), "has no source location"),
+        (
+            virtual("tik.vmaxs.f16 dst = %p, src = %q, scalar = 1.0").replace("910b1", "910a"),
+            "ascend910a (architecture 1001) has no vmaxs.f16; ascend910b1 has it",
+        ),
+        (virtual(f"{VADD}, repeat = 0").replace("910b1", "910a"), "the machine takes 1..255"),
     ],
 )
 def test_broken_laws_are_told(text: str, message: str) -> None:
