@@ -75,7 +75,11 @@ class Calls(Activation):
                 node.slice,
                 "keep the shape and choose element by element with pypto.where(condition, a, b)",
             )
-        return self.compute(lambda tensor: tensor[index], [value], node, what="[]")
+        try:
+            return self.compute(lambda tensor: tensor[index], [value], node, what="[]")
+        except CompileError as error:
+            error.fix = error.fix or "use integers, slices, None and ..."
+            raise
 
     def eval_Slice(self, node: ast.Slice) -> slice:
         bounds = (node.lower, node.upper, node.step)

@@ -329,6 +329,10 @@ def _index(item: Any, extent: int, axis: int) -> int:
     place = integer("an index", item)
     if not -extent <= place < extent:
         raise CompileError(
-            "BAD_ARGUMENT", f"index {place} is out of range for axis {axis} of extent {extent}"
+            "BAD_ARGUMENT",
+            f"index {place} is out of range for axis {axis} of extent {extent}",
+            fix=f"count from 0 to {extent - 1}, or from -1 to {-extent} from the end"
+            if extent
+            else "the axis is empty",
         )
     return place % extent

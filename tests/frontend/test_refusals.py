@@ -1,0 +1,513 @@
+"""What Python a kernel cannot have on tensors: every message, where it points, and the way out."""
+
+# ruff: noqa: F401, RUF059, C416 - the functions below are mistakes on purpose
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pypto
+
+X = np.linspace(-2, 2, 24, dtype=np.float32).reshape(4, 6)
+OTHER = np.ones(5, np.float32)
+STATE = {"calls": 0}
+HISTORY: list[object] = []
+WEIGHTS = np.ones((6, 3), np.float32)
+COUNTER = 0
+
+
+class Settings:
+    scale = 1.0
+
+
+def while_on_a_tensor(x):
+    while x > 0:
+        x = x - 1
+    return x
+
+
+def ternary_on_a_tensor(x):
+    return x if x > 0 else -x
+
+
+def or_on_tensors(x):
+    return pypto.where(x > 1 or x < 0, x, 0.0)
+
+
+def not_on_a_tensor(x):
+    return pypto.where(not x > 0, x, 0.0)
+
+
+def assert_on_a_tensor(x):
+    assert x > 0
+    return x
+
+
+def comprehension_filter(x):
+    return [y for y in (x, x) if y > 0]
+
+
+def in_on_a_tensor(x):
+    return x if 1.0 in x else -x
+
+
+def item_assignment(x):
+    x[0] = 1
+    return x
+
+
+def item_addition(x):
+    x[0] += 1
+    return x
+
+
+def attribute_assignment(x):
+    Settings.scale = 2.0
+    return x
+
+
+def captured_dictionary(x):
+    STATE["calls"] = 1
+    return x
+
+
+def captured_list(x):
+    HISTORY.append(x)
+    return x
+
+
+def captured_array(x):
+    WEIGHTS.fill(0)
+    return x
+
+
+def global_counter(x):
+    global COUNTER
+    COUNTER += 1
+    return x
+
+
+def no_broadcast(x):
+    x += OTHER
+    return x
+
+
+def floor_division(x):
+    return x // 2
+
+
+def remainder(x):
+    return 7 % x
+
+
+def shift(x):
+    return x.astype(pypto.int32) << 2
+
+
+def infinite_literal(x):
+    return x + 1e400
+
+
+def complex_literal(x):
+    return x * 1j
+
+
+def integer_overflow(x):
+    return x.astype(pypto.int8) + 300
+
+
+def float_overflow(x):
+    return x.astype(pypto.float16) * 1e30
+
+
+def negative_step(x):
+    return x[::-1]
+
+
+def boolean_index(x):
+    return x[x > 0]
+
+
+def array_index(x):
+    return x[[0, 1]]
+
+
+def text_index(x):
+    return x["a"]
+
+
+def numpy_function(x):
+    return np.exp(x)
+
+
+def numpy_dot(x):
+    return np.dot(x, WEIGHTS)
+
+
+def array_method(x):
+    return WEIGHTS.dot(x)
+
+
+def math_function(x):
+    return math.sqrt(x)
+
+
+def builtin_max(x):
+    return max(x, x)
+
+
+def builtin_float(x):
+    return float(x) * x
+
+
+def builtin_range(x):
+    return [x[i] for i in range(x)]
+
+
+def builtin_list(x):
+    return list(x)
+
+
+def builtin_all(x):
+    return x if all(x > 0) else -x
+
+
+def printing(x):
+    print(x)
+    return x
+
+
+def opening(x):
+    return x + len(open("weights").read())
+
+
+def types(x):
+    return x if type(x) is int else -x
+
+
+def try_statement(x):
+    try:
+        return x + 1
+    except ValueError:
+        return x
+
+
+def with_statement(x):
+    with np.errstate():
+        return x
+
+
+def class_statement(x):
+    class Inner:
+        pass
+
+    return x
+
+
+def match_statement(x):
+    match x.ndim:
+        case 2:
+            return x
+    return x + 1
+
+
+def delete_statement(x):
+    y = x
+    del y
+    return x
+
+
+def import_statement(x):
+    import math
+
+    return x
+
+
+def yielding_expression(x):
+    y = [(yield x)]
+    return y
+
+
+def unpacks_a_tensor(x):
+    first, second = x
+    return first
+
+
+def loops_over_a_tensor(x):
+    return [row for row in x]
+
+
+def long_loop(x):
+    for i in range(1025):
+        x = x + i
+    return x
+
+
+def path_without_return(x):
+    if x.ndim == 3:
+        return x
+
+
+def returns_none(x):
+    return None
+
+
+WHERE = "choose element by element with pypto.where(condition, a, b)"
+MASK = "a tensor<4x6xi1>"
+TENSOR = "a tensor<4x6xf32>"
+IMMUTABLE = "tensors are immutable; build a new one with pypto.where, concat or slice"
+ITEMS = "a tensor has no items: take parts with pypto.split(x, parts, dim) or x[i]"
+DECIDES = "depends on the values of a tensor"
+
+CASES = [
+    (while_on_a_tensor, "DATA_DEPENDENT_IF", f"'while' {DECIDES} ({MASK})", "x > 0:", WHERE),
+    (ternary_on_a_tensor, "DATA_DEPENDENT_IF", f"'if' {DECIDES} ({MASK})", "x > 0 else", WHERE),
+    (
+        or_on_tensors, "DATA_DEPENDENT_IF",
+        "'or' needs values known while compiling, not a tensor", "x > 1 or",
+        "combine boolean tensors element by element with '|', then choose with "
+        "pypto.where(condition, a, b)",
+    ),
+    (
+        not_on_a_tensor, "DATA_DEPENDENT_IF", f"'not' {DECIDES} ({MASK})", "x > 0,",
+        f"{WHERE}, invert boolean tensors with '~'",
+    ),
+    (assert_on_a_tensor, "DATA_DEPENDENT_IF", f"'assert' {DECIDES} ({MASK})", "x > 0", WHERE),
+    (comprehension_filter, "DATA_DEPENDENT_IF", f"'if' {DECIDES} ({MASK})", "y > 0", WHERE),
+    (
+        in_on_a_tensor, "DATA_DEPENDENT_IF",
+        "'in' needs values known while compiling, not tensors", "1.0 in x",
+        "compare with '==' and reduce, or search a static tuple",
+    ),
+    (
+        item_assignment, "IMMUTABLE_TENSOR", "only names can be assigned to inside a kernel",
+        "x[0] = 1", IMMUTABLE,
+    ),
+    (
+        item_addition, "IMMUTABLE_TENSOR", "only names can be assigned to inside a kernel",
+        "x[0] += 1", IMMUTABLE,
+    ),
+    (
+        attribute_assignment, "IMMUTABLE_TENSOR", "only names can be assigned to inside a kernel",
+        "Settings.scale", IMMUTABLE,
+    ),
+    (
+        captured_dictionary, "CAPTURED_MUTATION",
+        "this would change an object made outside the kernel", 'STATE["calls"]',
+        "build a new list or dictionary inside the kernel",
+    ),
+    (
+        captured_list, "CAPTURED_MUTATION",
+        "'append' would change an object made outside the kernel", "HISTORY.append",
+        "build a new list inside the kernel",
+    ),
+    (
+        captured_array, "CAPTURED_MUTATION",
+        "'fill' would change an object made outside the kernel", "WEIGHTS.fill",
+        "build a new list inside the kernel",
+    ),
+    (
+        global_counter, "UNSUPPORTED_STATEMENT", "'global' is not supported inside a kernel",
+        "global COUNTER", "return the value instead",
+    ),
+    (
+        no_broadcast, "SHAPE_MISMATCH",
+        "add: shapes (4, 6) and (5,) do not broadcast: axis -1 is 6 and 5", "x += OTHER",
+        "make the extents equal or 1 (reshape, unsqueeze, transpose or slice)",
+    ),
+    (
+        floor_division, "UNSUPPORTED_OPERATOR", "'//' is not defined for tensors", "x // 2",
+        "divide with '/'; there is no integer quotient on the device",
+    ),
+    (
+        remainder, "UNSUPPORTED_OPERATOR", "'%' is not defined for tensors", "7 % x",
+        "compute remainders outside the kernel",
+    ),
+    (
+        shift, "UNSUPPORTED_OPERATOR", "'<<' is not defined for tensors", "x.astype",
+        "multiply by a power of two",
+    ),
+    (
+        infinite_literal, "BAD_NUMBER",
+        "this number is beyond the largest float: Python reads it as infinity", "1e400",
+        "write float('inf') if infinity is meant",
+    ),
+    (
+        complex_literal, "BAD_NUMBER",
+        "the number 1j is complex, which the device does not have", "1j",
+        "keep real and imaginary parts in tensors of their own",
+    ),
+    (
+        integer_overflow, "DTYPE_MISMATCH",
+        "add: the number 300 does not fit i8 (-128..127)", "x.astype",
+        "convert the tensor to a wider type first",
+    ),
+    (
+        float_overflow, "DTYPE_MISMATCH", "mul: the number 1e+30 overflows f16", "x.astype",
+        "convert the tensor first: .cast(pypto.float32)",
+    ),
+    (negative_step, "UNSUPPORTED", "a slice with step -1", "x[::-1]", "use a step above 0"),
+    (
+        boolean_index, "DATA_DEPENDENT_INDEX",
+        f"the index is {MASK}: how much it selects depends on its values", "x > 0",
+        "keep the shape and choose element by element with pypto.where(condition, a, b)",
+    ),
+    (
+        array_index, "UNSUPPORTED", "indexing with arrays or tensors is not supported", "x[[0",
+        "use integers, slices, None and ...",
+    ),
+    (
+        text_index, "BAD_ARGUMENT", "an index must be an int, not 'a'", 'x["a"]',
+        "use integers, slices, None and ...",
+    ),
+    (
+        numpy_function, "UNSUPPORTED_CALL", "numpy.exp cannot take a tensor", "np.exp",
+        "use pypto.exp",
+    ),
+    (
+        numpy_dot, "UNSUPPORTED_CALL", "numpy.dot cannot take a tensor", "np.dot",
+        "use pypto.matmul",
+    ),
+    (
+        array_method, "UNSUPPORTED_CALL", "the array method 'dot' cannot take a tensor",
+        "WEIGHTS.dot", "use pypto.matmul",
+    ),
+    (
+        math_function, "UNSUPPORTED_CALL", "math.sqrt cannot take a tensor", "math.sqrt",
+        "use pypto.sqrt",
+    ),
+    (
+        builtin_max, "UNSUPPORTED_CALL", f"max() cannot take {TENSOR}", "max(x",
+        "use pypto.maximum(a, b), or pypto.max(x, dim) along an axis",
+    ),
+    (
+        builtin_float, "UNSUPPORTED_CALL", f"float() cannot take {TENSOR}", "float(x",
+        "use x.astype(pypto.float32)",
+    ),
+    (
+        builtin_range, "UNSUPPORTED_CALL", f"range() cannot take {TENSOR}", "range(x",
+        "use its extent: range(x.shape[0])",
+    ),
+    (builtin_list, "UNSUPPORTED_CALL", f"list() cannot take {TENSOR}", "list(x", ITEMS),
+    (
+        builtin_all, "UNSUPPORTED_CALL", f"all() cannot take {MASK}", "all(x",
+        "use pypto.min(condition.astype(pypto.float16), dim)",
+    ),
+    (
+        printing, "UNSUPPORTED_BUILTIN", "builtin 'print' cannot be used inside a kernel",
+        "print", "return the value and print it outside the kernel",
+    ),
+    (
+        opening, "UNSUPPORTED_BUILTIN", "builtin 'open' cannot be used inside a kernel", "open",
+        "read the file outside the kernel and capture or pass the array",
+    ),
+    (
+        types, "UNSUPPORTED_BUILTIN", "builtin 'type' cannot be used inside a kernel", "type",
+        "use isinstance, or x.dtype and x.shape",
+    ),
+    (
+        try_statement, "UNSUPPORTED_STATEMENT", "'try' is not supported inside a kernel", "try:",
+        "check shapes with 'if'; kernels cannot catch exceptions",
+    ),
+    (
+        with_statement, "UNSUPPORTED_STATEMENT", "'with' is not supported inside a kernel",
+        "with np", "move the context manager outside the kernel",
+    ),
+    (
+        class_statement, "UNSUPPORTED_STATEMENT", "'class' is not supported inside a kernel",
+        "class Inner", "define the class outside the kernel",
+    ),
+    (
+        match_statement, "UNSUPPORTED_STATEMENT", "'match' is not supported inside a kernel",
+        "match x.ndim", "use 'if' and 'elif' on values known while compiling",
+    ),
+    (
+        delete_statement, "UNSUPPORTED_STATEMENT", "'del' is not supported inside a kernel",
+        "del y", "leave it out: what is not used again takes no memory",
+    ),
+    (
+        import_statement, "UNSUPPORTED_STATEMENT", "'import' is not supported inside a kernel",
+        "import math", "import at the top of the file",
+    ),
+    (
+        yielding_expression, "NOT_A_FUNCTION",
+        "'yielding_expression' is a generator: it has a 'yield'", "yielding_expression",
+        "return a tuple of tensors",
+    ),
+    (
+        unpacks_a_tensor, "BAD_UNPACK", f"cannot unpack {TENSOR} into 2 names", "first, second",
+        "unpack a tuple, for example the results of pypto.split",
+    ),
+    (
+        loops_over_a_tensor, "NOT_ITERABLE", f"cannot iterate over {TENSOR}", "x]",
+        "iterate over range(n) with n known while compiling, or a tuple",
+    ),
+    (
+        long_loop, "LOOP_TOO_LONG",
+        "the loop runs 1025 times; a kernel unrolls at most 1024", "range(1025)",
+        "use a whole-tensor operation instead of a loop over elements",
+    ),
+    (
+        path_without_return, "MISSING_RETURN",
+        "'path_without_return' ends without returning a value", "path_without_return",
+        "end every path with 'return' and the result tensor",
+    ),
+    (
+        returns_none, "BAD_RETURN", "'returns_none' returns NoneType None, not a tensor",
+        "returns_none", "return a tensor or a tuple of tensors; pypto.full makes one of a number",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_message(case, refusal) -> None:
+    function, code, message, source, fix = case
+    error = refusal(function, X)
+    assert (error.code, error.message, error.fix) == (code, message, fix)
+    assert refusal.text.startswith(source)
+
+
+Lengths = pypto.Tensor[(pypto.DYNAMIC,), pypto.float16]
+
+
+def times_its_length(x: Lengths):
+    return x * x.shape[0]
+
+
+def divided_by_the_root_of_its_length(x: Lengths):
+    return x / pypto.sqrt(x.shape[0])
+
+
+def repeated_by_its_length(x: Lengths):
+    return [x for _ in range(len(x))]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (times_its_length, "x * x.shape", "mul: "),
+        (divided_by_the_root_of_its_length, "pypto.sqrt", "sqrt: "),
+        (repeated_by_its_length, "range(len", ""),
+    ],
+    ids=lambda case: case[0].__name__,
+)
+def test_extents_known_at_launch_only(case, refusal) -> None:
+    function, source, owner = case
+    error = refusal(function, np.ones(3, np.float16))
+    assert error.code == "DYNAMIC_SHAPE"
+    said = "an extent that is known at launch only is needed here"
+    assert error.message in (said, owner + said)
+    assert error.fix == "give the extent in the annotation in place of pypto.DYNAMIC"
+    assert refusal.text.startswith(source)
+
+
+def test_an_index_outside_the_shape(refusal) -> None:
+    def kernel(x):
+        return x[4]
+
+    error = refusal(kernel, X)
+    assert error.message == "index 4 is out of range for axis 0 of extent 4"
+    assert error.fix == "count from 0 to 3, or from -1 to -4 from the end"
