@@ -15,6 +15,7 @@ from pypto.target.memory import Space
 from pypto.target.soc import soc
 
 SOC = soc("ascend910b1")
+COUPLED = soc("ascend910a")
 extents = st.integers(1, 9000)
 
 
@@ -38,6 +39,35 @@ def test_more_memory_changes_the_matmul_tile():
     before = matmul_schedule.choose_schedule(problem, SOC, 2)
     after = matmul_schedule.choose_schedule(problem, larger, 2)
     assert after.m * after.n * after.result_slots > before.m * before.n * before.result_slots
+
+
+@given(extents, extents, extents, st.integers(1, 3), st.sampled_from([1, 2]))
+def test_matmul_tiles_of_coupled_cores_fit_the_unified_buffer(m, n, k, batch, slots):
+    problem = MatmulProblem(batch, m, n, k, 2, 2)
+    chosen = matmul_schedule.choose_schedule(problem, COUPLED, slots)
+    assert matmul_schedule.fits(chosen, problem, COUPLED)
+    held = chosen.m * chosen.n * problem.result_bytes
+    assert held * (1 + slots) <= COUPLED.usable[Space.UB]
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "cores"),
+    [(557, 200, 32), (557, 557, 32), (557, 520, 32), (1, 7, 32), (557, 16, 32), (557, 7, 1)],
+)
+def test_short_rows_that_end_within_a_block_are_stored_by_one_core(m, n, cores):
+    problem = MatmulProblem(1, m, n, 64, 2, 2)
+    chosen = matmul_schedule.choose_schedule(problem, COUPLED, 2)
+    assert matmul_schedule.cores_of(chosen, problem, COUPLED) == cores
+
+
+def test_factors_are_loaded_in_the_fewest_instructions():
+    """A packet a column of blocks at a time where rows lie whole blocks apart, else by rows."""
+    whole = MatmulProblem(1, 64, 128, 256, 2, 2)
+    assert matmul_schedule.packet_loads(64, 128, 128, whole) == 8 + 8
+    assert matmul_schedule.packet_loads(64, 128, 128, dataclasses.replace(whole, ta=True)) == 4 + 8
+    odd = dataclasses.replace(whole, n=129, k=257)
+    assert matmul_schedule.packet_loads(64, 128, 128, odd) == 64 + 128
+    assert matmul_schedule.packet_loads(1, 128, 128, dataclasses.replace(odd, m=1)) == 1 + 128
 
 
 def problem_of(kind="elementwise", outer=1, rows=1, columns=1, element_bytes=12, granule=16):
