@@ -119,3 +119,17 @@ def test_bfloat16_survives_npy(folder: Path) -> None:
 def test_other_suffixes_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["emulate", "x.npy"]) == 1
     assert "is neither a .dvbin nor a .dvasm file" in capsys.readouterr().err
+
+
+def test_inputs_of_any_length_are_named_as_annotations_write_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("any.py").write_text(
+        "import pypto\n\n"
+        "Rows = pypto.Tensor[(pypto.DYNAMIC, 8), pypto.float16]\n\n\n"
+        "@pypto.kernel\ndef more(x: Rows):\n    return x + 1\n"
+    )
+    assert main(["compile", "any.py", "-o", "any.dvbin"]) == 0
+    capsys.readouterr()
+    assert main(["emulate", "any.dvbin"]) == 1
+    assert "note: x: float16[DYNAMIC, 8]\n" in capsys.readouterr().err

@@ -99,3 +99,64 @@ def test_another_machine(capsys: pytest.CaptureFixture[str]) -> None:
     (profile,) = json.loads(capsys.readouterr().out)
     assert profile["soc"] == "fast"
     assert profile["time_us"] == pytest.approx(profile["cycles"] / 3700)
+
+
+RECORDS = """\
+from dataclasses import dataclass
+
+import numpy as np
+import pypto
+
+
+@dataclass
+class Sums:
+    rows: object
+    parts: list
+    count: int
+
+
+@pypto.kernel
+def sums(x):
+    return Sums(pypto.sum(x, dim=-1), [x + 1, x * 2], x.shape[0])
+
+
+@pypto.kernel
+def broken(x):
+    return x @ x
+
+
+def example_inputs():
+    return (np.arange(8, dtype=np.float32).reshape(2, 4),)
+
+
+def reference_sums(x):
+    return Sums(x.sum(axis=-1), [x + 1, x * FACTOR], 2)
+"""
+
+
+def test_references_give_records_too() -> None:
+    Path("r.py").write_text(RECORDS.replace("FACTOR", "2"))
+    assert main(["run", "r.py:sums"]) == 0
+    Path("r.py").write_text(RECORDS.replace("FACTOR", "2.001"))
+    assert main(["run", "r.py:sums"]) == 1
+
+
+def test_a_kernel_that_fails_beside_others(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("r.py").write_text(RECORDS.replace("FACTOR", "2"))
+    assert main(["run", "r.py", "--json", "-O0"]) == 1
+    right, broken = json.loads(capsys.readouterr().out)
+    assert right["ok"] is True
+    assert broken == {
+        "kernel": "broken",
+        "soc": "ascend910b1",
+        "opt_level": 0,
+        "ok": False,
+        "error": {
+            "code": "SHAPE_MISMATCH",
+            "message": "matmul: (2, 4) @ (2, 4): inner extents differ: 4 and 2",
+            "location": "r.py:21:12",
+            "fix": "transpose an operand, or check its shape",
+        },
+    }
+    assert main(["run", "r.py"]) == 1
+    assert "error[SHAPE_MISMATCH]: matmul: " in capsys.readouterr().err

@@ -55,6 +55,30 @@ def test_text_with_locations_reads_back_equal() -> None:
     assert "loc(" not in print_module(module, locations=False)
 
 
+@pytest.mark.parametrize(
+    "text", ["", "hello world\n", "[build-system]\n", '"""Words."""\nimport pypto\n', "%0 = a.b\n"]
+)
+def test_files_that_are_no_ir(text: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_module(text, "k.txt")
+    assert caught.value.code == "NOT_IR"
+    assert caught.value.message == (
+        "k.txt is no IR: no line begins with an operation of "
+        "builtin, func, arith, scf, pypto, tile, tik, host"
+    )
+    assert caught.value.fix == (
+        "write IR with `pyptoc compile KERNEL.py --emit tensor -o NAME.mlir`"
+    )
+
+
+def test_what_follows_the_last_operation_has_a_message() -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_module("builtin.module {\n}\n]\n", "k.mlir")
+    assert caught.value.code == "IR_SYNTAX"
+    assert caught.value.message == "an operation should begin here"
+    assert str(caught.value.location) == "k.mlir:3:1"
+
+
 def test_syntax_errors_have_a_place() -> None:
     with pytest.raises(CompileError) as caught:
         parse_module(TEXT.replace("dst = %p", "dst = %q", 1).replace("%q,", "", 1), "k.mlir")
