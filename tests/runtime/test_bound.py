@@ -36,3 +36,13 @@ def test_work_is_spread_over_all_cores(cycles: int) -> None:
 
 def test_no_work_needs_no_time() -> None:
     assert largest(bounds(Work(), MACHINE))[1] == 0
+
+
+def test_a_coupled_core_has_one_port() -> None:
+    coupled = soc("ascend910a")
+    moved = 32 * coupled.gm_port_cube * 10
+    assert bounds(Work(read_bytes=moved), coupled)["ports"] == 10
+    split = (
+        MACHINE.cube_cores * MACHINE.gm_port_cube + MACHINE.vector_cores * MACHINE.gm_port_vector
+    )
+    assert bounds(Work(read_bytes=split * 10), MACHINE)["ports"] == 10
