@@ -14,7 +14,12 @@ from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.passes.tile.arithmetic import ceil_div
 from pypto.passes.tile.kernel_frame import Frame
-from pypto.passes.tile.matmul_schedule import MatmulProblem, choose_schedule, drains_to_ub
+from pypto.passes.tile.matmul_schedule import (
+    MatmulProblem,
+    choose_schedule,
+    drains_to_ub,
+    loads_blocks,
+)
 from pypto.target.dtypes import F32
 from pypto.target.layouts import EDGE
 from pypto.target.memory import Space
@@ -34,10 +39,13 @@ class MatmulKernel:
         self.m, self.n = m, n
         self.k = type_of(self.a).shape[-2 if self.ta else -1]
         self.dtype = type_of(self.a).dtype
+        self.widths = {"a": type_of(self.a).shape[-1], "b": type_of(self.b).shape[-1]}
+        if loads_blocks(self.dtype.bytes, frame.soc):
+            self.take_columns_as_rows()
         self.problem = MatmulProblem(
             batch=prod(batch),
-            m=m,
-            n=n,
+            m=self.m,
+            n=self.n,
             k=self.k,
             operand_bytes=self.dtype.bytes,
             result_bytes=type_of(op.results[0]).dtype.bytes,
@@ -45,6 +53,19 @@ class MatmulKernel:
             tb=self.tb,
         )
         self.schedule = choose_schedule(self.problem, frame.soc, frame.slots)
+
+    def take_columns_as_rows(self) -> None:
+        """Take a matrix of one column as the row it is in memory: rows fill blocks.
+
+        The product of A and a column b is the transpose of that of the rows b and A transposed.
+        """
+        if self.n == 1:
+            self.a, self.b = self.b, self.a
+            self.ta, self.tb = not self.tb, not self.ta
+            self.m, self.n = 1, self.m
+            self.widths = {"a": self.k, "b": self.widths["a"]}
+        if self.m == 1 and self.ta:
+            self.ta, self.widths["a"] = False, self.k
 
     def lower(self) -> None:
         """Emit the loops and close the frame."""
@@ -57,7 +78,8 @@ class MatmulKernel:
             rows = self.frame.valid(self.m, row, schedule.m)
             columns = self.frame.valid(self.n, column, schedule.n)
             total = self.product(batch, row, column, rows, columns)
-            self.store(total, *self.place(self.op.results[0], batch, row, column))
+            result = self.op.results[0]
+            self.store(total, *self.place(result, self.n, batch, row, column))
         self.frame.close(
             {
                 "m": schedule.m,
@@ -127,7 +149,7 @@ class MatmulKernel:
         if transposed:
             start, valid = (start[1], start[0]), (valid[1], valid[0])
             shape = shape[1], shape[0]
-        offset, stride = self.place(value, batch, *start)
+        offset, stride = self.place(value, self.widths[factor], batch, *start)
         return emit.value(
             tile.LoadOp,
             self.frame.inputs[value],
@@ -161,16 +183,15 @@ class MatmulKernel:
         )
 
     def place(
-        self, value: SSAValue, batch: list[Index], row: Index, column: Index
+        self, value: SSAValue, width: int, batch: list[Index], row: Index, column: Index
     ) -> tuple[Index, Index]:
-        """Offset of an element in a tensor, and the elements from one row to the next.
+        """Offset of an element in a tensor with rows of ``width`` elements, and that width.
 
         Leading axes of extent 1 are broadcast: their stride is 0.
         """
         emit = self.emit
         rank = len(self.batch) + 2
         *steps, _, _ = self.frame.strides(value, rank)
-        width = type_of(value).shape[-1]
         offset = emit.add(emit.mul(row, width), column)
         for place, step in zip(batch, steps, strict=True):
             offset = emit.add(offset, emit.mul(place, step))

@@ -71,6 +71,11 @@ def drains_to_ub(soc: Soc) -> bool:
     return (Space.L0C, Space.GM) not in PATHS[soc.architecture]
 
 
+def loads_blocks(size: int, soc: Soc) -> bool:
+    """Whether elements of ``size`` bytes reach L1 by copies of whole blocks only."""
+    return not exists(f"copy_gm_to_cbuf_multi_nd2nz.b{8 * size}", soc.architecture)
+
+
 def ub_bytes(schedule: MatmulSchedule, problem: MatmulProblem) -> int:
     """Bytes of UB on the way out: the fractals as they come, and rows in as many slots as kept."""
     tile = round_up(schedule.m * schedule.n * problem.result_bytes, REPEAT_BYTES)
@@ -122,7 +127,7 @@ def way_out(m: int, n: int, problem: MatmulProblem, soc: Soc) -> WayOut:
 def load_count(schedule: MatmulSchedule, m: int, n: int, problem: MatmulProblem, soc: Soc) -> int:
     """Instructions that load both factors of a tile of ``m`` x ``n`` to L1, over all of K."""
     packets = ceil_div(max(problem.k, 1), schedule.k_l1)
-    if exists(f"copy_gm_to_cbuf_multi_nd2nz.b{8 * problem.operand_bytes}", soc.architecture):
+    if not loads_blocks(problem.operand_bytes, soc):
         return 2 * packets
     rest = problem.k - (packets - 1) * schedule.k_l1
     whole = packet_loads(m, n, schedule.k_l1, problem) if packets > 1 else 0
