@@ -87,5 +87,5 @@ def static_builtin(name: str) -> str:
 
 def instead_of(name: str) -> str:
     """What to use in place of a library's function of this name on a tensor."""
-    found = name if name in OPERATORS else _OTHER_NAMES.get(name)
+    found = name if name in OPERATORS and name != "reduce" else _OTHER_NAMES.get(name)
     return f"use pypto.{found}" if found else "compute it outside the kernel"

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from pypto.errors import CompileError
 from pypto.frontend import advice
 from pypto.frontend.activation import Activation
@@ -64,6 +66,7 @@ class Calls(Activation):
 
     def eval_Subscript(self, node: ast.Subscript) -> Any:
         value, index = self.evaluate(node.value), self.evaluate(node.slice)
+        index = index.item() if isinstance(index, np.integer) else index
         if not is_data(value):
             return self.compute(
                 lambda items, key: items[key], [value, index], node, what="[]", lift=False
@@ -180,11 +183,20 @@ class Calls(Activation):
             )
         if function is isinstance:
             function = is_instance
+        if is_builtin:
+            arguments = [self.callback(value, node) for value in arguments]
+            keywords = {key: self.callback(value, node) for key, value in keywords.items()}
         result = self.compute(
             lambda *values: function(*values, **keywords), arguments, node, what=name, lift=False
         )
         fresh = function in (list, dict, set, sorted) or name == "copy"
         return self.scope.own(result) if fresh else result
+
+    def callback(self, value: Any, node: ast.AST) -> Any:
+        """A function that a builtin calls, so that it is compiled from its text."""
+        if not isinstance(value, FunctionType) and not hasattr(value, "__wrapped__"):
+            return value
+        return lambda *arguments, **keywords: self.call(value, list(arguments), keywords, node)
 
     def refusal(self, function: Any, name: str, owner: Any, node: ast.AST) -> CompileError:
         """Why a function of a library or an object cannot take a tensor."""
@@ -205,6 +217,13 @@ class Calls(Activation):
                 else f"a {kind} object cannot take a tensor",
                 node,
                 "make it a function that takes what it needs from the object as arguments",
+            )
+        if isinstance(function, type) and issubclass(function, Tensor):
+            return self.failure(
+                "UNSUPPORTED_CALL",
+                "pypto.Tensor cannot be made inside a kernel",
+                node,
+                "use the value itself: tensors and arrays need no conversion here",
             )
         module = getattr(function, "__module__", None) or type(function).__module__
         return self.failure(
@@ -286,7 +305,7 @@ def is_instance(value: Any, kinds: Any) -> bool:
 
 def is_tensor_method(function: Any) -> bool:
     """True for what ``tensor.name`` gives when ``name`` is an operator."""
-    return getattr(function, "__module__", None) == "pypto.ops.value"
+    return isinstance(function, FunctionType) and function.__module__ == "pypto.ops.value"
 
 
 def is_user_function(function: FunctionType) -> bool:

@@ -211,7 +211,9 @@ class Evaluator(ABC):
     def lift(self, operand: Any) -> Tensor:
         """An array as a tensor of this evaluator."""
         raise CompileError(
-            "BAD_ARGUMENT", f"a tensor is expected here, not {type(operand).__name__}"
+            "BAD_ARGUMENT",
+            f"a tensor is expected here, not {type(operand).__name__}",
+            fix="give a tensor, an array or a number",
         )
 
     def apply(

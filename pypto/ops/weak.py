@@ -31,14 +31,14 @@ def default_dtype(numbers: Sequence[Any]) -> DType:
 def weak_scalar(value: bool | int | float, dtype: DType) -> bool | int | float:
     """A Python number as a scalar beside tensors of ``dtype``; never changes that dtype."""
     if dtype.is_float:
-        number = float(value)
-        if math.isfinite(number) and abs(number) >= float_limit(dtype):
+        is_infinite = isinstance(value, float) and not math.isfinite(value)
+        if not is_infinite and abs(value) >= float_limit(dtype):
             raise CompileError(
                 "DTYPE_MISMATCH",
-                f"the number {value!r} overflows {dtype}",
+                f"the number {value!r:.40} overflows {dtype}",
                 fix="convert the tensor first: .cast(pypto.float32)",
             )
-        return number
+        return float(value)
     if dtype.kind == "b":
         if not isinstance(value, bool):
             raise CompileError(
@@ -57,7 +57,7 @@ def weak_scalar(value: bool | int | float, dtype: DType) -> bool | int | float:
     if not limits.min <= value <= limits.max:
         raise CompileError(
             "DTYPE_MISMATCH",
-            f"the number {value} does not fit {dtype} ({limits.min}..{limits.max})",
+            f"the number {value!s:.40} does not fit {dtype} ({limits.min}..{limits.max})",
             fix="convert the tensor to a wider type first",
         )
     return int(value)

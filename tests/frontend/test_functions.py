@@ -105,6 +105,18 @@ def norm(x, weight=WEIGHTS, bias=0.0, eps=1e-5):
     return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + eps) * weight + bias
 
 
+def more(a):
+    a += 1
+    return a
+
+
+@pypto.kernel
+def builtins_that_call(x):
+    parts = [*map(more, [x, x * 2]), *map(cached_helper, (x,))]
+    index = np.int64(1)
+    return parts[0] + parts[1] + parts[2] + x[index]
+
+
 CASES = [
     (documented, (X * 2 + 0.5) * 4 + 4),
     (closures, X * 3 + X[0] * WEIGHTS),
@@ -113,6 +125,7 @@ CASES = [
     (any_number, X * 3),
     (checked, X + 1),
     (cached_helper, X * 2),
+    (builtins_that_call, X * 5 + 2 + X[1]),
 ]
 
 

@@ -1,9 +1,10 @@
 """What Python a kernel cannot have on tensors: every message, where it points, and the way out."""
 
-# ruff: noqa: F401, RUF059, C416 - the functions below are mistakes on purpose
+# ruff: noqa: F401, RUF005, RUF059, C416 - the functions below are mistakes on purpose
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -255,6 +256,30 @@ def returns_none(x):
     return None
 
 
+def added_text(x):
+    return x + "a"
+
+
+def added_list(x):
+    return x + [1, 2]
+
+
+def huge_integer(x):
+    return x + 10**400
+
+
+def reduced(x):
+    return functools.reduce(max, [x, x])
+
+
+def made_again(x):
+    return pypto.Tensor(x)
+
+
+def called(x):
+    return x(1)
+
+
 WHERE = "choose element by element with pypto.where(condition, a, b)"
 MASK = "a tensor<4x6xi1>"
 TENSOR = "a tensor<4x6xf32>"
@@ -455,6 +480,28 @@ CASES = [
         "'path_without_return' ends without returning a value", "path_without_return",
         "end every path with 'return' and the result tensor",
     ),
+    (
+        added_text, "BAD_ARGUMENT", "a tensor is expected here, not str", 'x + "a"',
+        "give a tensor, an array or a number",
+    ),
+    (
+        added_list, "STATIC_ERROR", f"'+' is not defined for {TENSOR}, list [1, 2]", "x + [1",
+        f"the operands were {TENSOR}, list [1, 2]",
+    ),
+    (
+        huge_integer, "DTYPE_MISMATCH",
+        "add: the number 1000000000000000000000000000000000000000 overflows f32", "x + 10**400",
+        "convert the tensor first: .cast(pypto.float32)",
+    ),
+    (
+        reduced, "UNSUPPORTED_CALL", "_functools.reduce cannot take a tensor", "functools.red",
+        "compute it outside the kernel",
+    ),
+    (
+        made_again, "UNSUPPORTED_CALL", "pypto.Tensor cannot be made inside a kernel",
+        "pypto.Tensor(x", "use the value itself: tensors and arrays need no conversion here",
+    ),
+    (called, "NOT_CALLABLE", f"{TENSOR} cannot be called", "x(1", "call a function"),
     (
         returns_none, "BAD_RETURN", "'returns_none' returns NoneType None, not a tensor",
         "returns_none", "return a tensor or a tuple of tensors; pypto.full makes one of a number",
