@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from pypto.codegen import build_executable, build_host, core_kind, kernels_of
+from pypto.codegen import build_host, core_kind, kernels_of
 from pypto.dialects import host, tik
 from pypto.dialects.constants import ConstantStore
 from pypto.dialects.interpret import derive_bounds, interpret
@@ -72,10 +72,11 @@ def bounds_of(
 
 def check_order(module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]) -> None:
     """Raise for the first hazard of a module whose kernels are all ordered."""
-    kernels = [kernel for kernel, _ in kernels_of(module)]
-    if is_host_level(module) and all(stage_of(k) is tik.Stage.ORDERED for k in kernels):
-        shapes = [array.shape for array in inputs]
-        prove_ordered(build_executable(module, constants), shapes)
+    stages = [stage_of(kernel) for kernel, _ in kernels_of(module)]
+    if is_host_level(module) and all(stage is tik.Stage.ORDERED for stage in stages):
+        executable = HostRun(module, constants).executable
+        executable.validate()
+        prove_ordered(executable, [array.shape for array in inputs])
 
 
 class HostRun:

@@ -1,0 +1,472 @@
+"""Every kind of mistake a pass may make is named; passes that make none pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    UnknownLoc,
+    f32,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.rewriter import InsertPoint, Rewriter
+
+import pypto
+from pypto.dialects import tik, tile
+from pypto.dialects.builder import Builder
+from pypto.dialects.constants import ConstantStore
+from pypto.dialects.context import parse_module, print_module
+from pypto.dialects.pypto import TensorOperation
+from pypto.dialects.tik_instructions import InstructionOp
+from pypto.errors import CompileError
+from pypto.frontend.module import build_module
+from pypto.ops import ROWS
+from pypto.passes.base import Pass
+from pypto.passes.pipelines import PIPELINES
+from pypto.passes.tensor.canonicalize import Canonicalize
+from pypto.passes.tensor.expand_recipes import ExpandRecipes
+from pypto.passes.tensor.fuse import Fuse
+from pypto.passes.tik.insert_sync import InsertSync
+from pypto.passes.tik.lower_to_tik import LowerToTik
+from pypto.passes.tik.place_buffers import PlaceBuffers
+from pypto.passes.tile.tile_kernels import TileKernels
+from pypto.runtime.compiler import Stage
+from pypto.runtime.kernel import Kernel
+from pypto.runtime.prove import BrokenPass, Divergence, Prover, prove, same_bits
+from pypto.runtime.prove_inputs import AWKWARD, random_inputs
+from pypto.runtime.prove_run import bounds_of, execute
+from pypto.runtime.signature import bind
+from pypto.target.dtypes import BF16
+
+DRAW = np.random.default_rng(0)
+X = DRAW.normal(0, 1, (5, 37)).astype(np.float32)
+A, B = (DRAW.normal(0, 1, shape).astype(np.float16) for shape in ((20, 40), (40, 24)))
+
+
+def chain(x):
+    return pypto.exp(x) * 2.0 + 1.0
+
+
+def softmax(x):
+    return pypto.softmax(x, dim=-1)
+
+
+def product(a, b):
+    return pypto.relu(a @ b)
+
+
+def two_kernels(x):
+    y = pypto.sum(x, 0)
+    return x.T * 3.0, y
+
+
+Change = Callable[[ModuleOp], None]
+
+
+def built(function: Callable[..., object], *inputs: np.ndarray) -> tuple[ModuleOp, ConstantStore]:
+    types = bind(function, inputs, {}).types
+    return build_module(function, types, name=function.__name__)
+
+
+def broken(
+    kind: type[Pass],
+    change: Change,
+    function: Callable[..., object],
+    *inputs: np.ndarray,
+    level: str = "O2",
+    pipeline: str | None = None,
+) -> BrokenPass:
+    """The error for a pass that, when it is done, makes a change to the module."""
+    right = kind.apply
+
+    def apply(self, context, module) -> None:
+        right(self, context, module)
+        change(module)
+
+    module, constants = built(function, *inputs)
+    with patch.object(kind, "apply", apply), pytest.raises(BrokenPass) as caught:
+        prove(module, constants, pipeline or PIPELINES[level], inputs)
+    assert caught.value.code == "PASS_BROKE_PROGRAM"
+    assert caught.value.fix is not None
+    return caught.value
+
+
+def first(module: ModuleOp, kind: type) -> Any:
+    """The first operation of a kind."""
+    return next(op for op in module.walk() if isinstance(op, kind))
+
+
+def add_more(module: ModuleOp) -> None:
+    """x + 1 becomes x + 2."""
+    for op in module.walk():
+        if isinstance(op, TensorOperation) and op.row.name == "add":
+            op.properties["y"] = FloatAttr(2.0, 64)
+
+
+def test_an_exact_pass_that_changes_bits() -> None:
+    error = broken(Canonicalize, add_more, chain, X)
+    before = chain_result(X)[0, 0]
+    found = error.divergence
+    assert found == Divergence("canonicalize", "bits", 0, (0, 0), float(before), float(before + 1))
+    assert str(error) == (
+        "error[PASS_BROKE_PROGRAM]: pass 'canonicalize' changed result 0 of chain at [0, 0]: "
+        f"{before} became {before + 1}\n"
+        "note: the pass is exact: every bit must stay as it was\n"
+        "note: 185 of 185 elements of the result are wrong\n"
+        "note: the inputs are those the kernel was called with\n"
+        "fix: run 'pyptoc bisect' on the kernel for the smallest program this pass breaks, or look "
+        "at the IR before and behind it with --dump-ir DIR"
+    )
+
+
+def chain_result(x: np.ndarray) -> np.ndarray:
+    return np.exp(x) * np.float32(2) + np.float32(1)
+
+
+def test_the_sign_of_a_zero_is_a_bit() -> None:
+    x = np.array([[1.0, 0.0]], np.float32)
+
+    def to_positive(module: ModuleOp) -> None:
+        for op in module.walk():
+            if isinstance(op, TensorOperation) and op.row.name == "mul":
+                op.properties["y"] = FloatAttr(0.0, 64)
+
+    error = broken(Canonicalize, to_positive, times_zero, x)
+    assert error.divergence == Divergence("canonicalize", "bits", 0, (0, 0), -0.0, 0.0)
+
+
+def times_zero(x):
+    return x * -0.0
+
+
+def test_a_pass_that_leaves_its_bounds() -> None:
+    error = broken(ExpandRecipes, double, softmax, X)
+    found = error.divergence
+    assert (found.pass_name, found.kind, found.result) == ("expand-recipes", "bound", 0)
+    assert found.before is not None
+    assert found.after == pytest.approx(2 * found.before)
+    assert re.fullmatch(r"the input of the pipeline allows 0\.\d+ to 0\.\d+ there", error.notes[0])
+
+
+def double(module: ModuleOp) -> None:
+    """What @main returns is multiplied by 2."""
+    last = first(module, ReturnOp)
+    builder = Builder(InsertPoint.before(last), location=last.location)
+    last.operands[0] = builder.apply(ROWS["mul"], [last.operands[0], 2.0], {})
+
+
+def test_single_elements_are_found() -> None:
+    """Tiles that end too early: their last elements are not written at all."""
+
+    def shorten(module: ModuleOp) -> None:
+        for load in [op for op in module.walk() if isinstance(op, tile.LoadOp)]:
+            one = arith.ConstantOp(IntegerAttr.from_index_int_value(1))
+            less = arith.SubiOp(load.valid_columns, one.result)
+            for op in (one, less):
+                op.location = load.location
+            Rewriter.insert_op([one, less], InsertPoint.before(load))
+            load.operands[4] = less.result
+
+    error = broken(TileKernels, shorten, chain, X)
+    found = error.divergence
+    assert (found.pass_name, found.kind) == ("tile-kernels", "bound")
+    assert found.before is not None
+    assert np.isfinite(found.before)
+    assert str(found.after) == "nan"
+    assert error.message.endswith("became nan")
+    assert re.match(r"\d\d? of 185 elements of the result are wrong", error.notes[1])
+
+
+def wrong_scalars(module: ModuleOp, kernel: str) -> None:
+    """Additions of a kernel of instructions add 0.5 more."""
+    for function in module.ops:
+        if isinstance(function, FuncOp) and function.sym_name.data == kernel:
+            for op in list(function.walk()):
+                if isinstance(op, InstructionOp) and op.row.mnemonic == "vmuls.f32":
+                    Rewriter.replace_op(op, op.with_fields(scalar=3.5), [])
+
+
+@pytest.mark.parametrize("kind", [LowerToTik, PlaceBuffers])
+def test_the_kernel_is_named(kind) -> None:
+    names = [
+        op.sym_name.data
+        for op in compiled(two_kernels, X).ops
+        if isinstance(op, FuncOp) and op.sym_name.data != "main"
+    ]
+    assert len(names) > 1
+    (scaled,) = [name for name in names if "mul" in name or "fused" in name]
+    error = broken(kind, lambda module: wrong_scalars(module, scaled), two_kernels, X)
+    assert error.divergence.pass_name == kind.name
+    assert error.divergence.kind == ("bound" if kind is LowerToTik else "bits")
+    assert f"kernel {scaled!r} is wrong behind the pass" in error.notes
+
+
+def test_the_kernel_is_named_when_tensors_become_tiles() -> None:
+    def spoil(module: ModuleOp) -> None:
+        for op in module.walk():
+            if isinstance(op, tile.ApplyOp) and op.operator.data == "mul":
+                op.scalar = FloatAttr(4.0, 64)
+
+    error = broken(TileKernels, spoil, two_kernels, X)
+    assert any(re.fullmatch(r"kernel '.*' is wrong behind the pass", note) for note in error.notes)
+
+
+def compiled(function: Callable[..., object], *inputs: np.ndarray) -> ModuleOp:
+    module, constants = built(function, *inputs)
+    prove(module, constants, PIPELINES["O2"], inputs)
+    return module
+
+
+def test_a_broken_law() -> None:
+    def forget(module: ModuleOp) -> None:
+        for op in module.walk():
+            if op.name.startswith("tik.v"):
+                op.location = UnknownLoc()
+
+    error = broken(LowerToTik, forget, chain, X)
+    assert error.divergence == Divergence("lower-to-tik", "law")
+    assert error.message == (
+        "the module behind pass 'lower-to-tik' is not valid: tik.vexp.f32: the operation has no "
+        "source location"
+    )
+
+
+def test_a_module_that_does_not_read_back() -> None:
+    """A number of another width prints alike."""
+
+    def narrow(module: ModuleOp) -> None:
+        apply = next(
+            op for op in module.walk() if isinstance(op, tile.ApplyOp) and op.scalar is not None
+        )
+        apply.scalar = FloatAttr(2.0, f32)
+
+    error = broken(TileKernels, narrow, chain, X)
+    assert error.divergence == Divergence("tile-kernels", "text")
+    assert error.message == (
+        "what pass 'tile-kernels' leaves is another module after printing and parsing"
+    )
+
+
+def test_a_module_that_does_not_parse() -> None:
+    with patch.object(tile.ReduceOp, "print", lambda self, printer: printer.print_string(" ?")):
+        error = broken(TileKernels, lambda module: None, softmax, X)
+    assert error.divergence == Divergence("tile-kernels", "text")
+    assert error.message == (
+        "what pass 'tile-kernels' leaves does not parse: a kind of reduction is expected: one of "
+        "sum, max, min"
+    )
+    assert "tile.reduce ?" in error.notes[0]
+
+
+def test_a_dropped_flag_is_a_hazard() -> None:
+    """Even where the timing of the machine hides it."""
+
+    def drop(module: ModuleOp) -> None:
+        for op in list(module.walk()):
+            if isinstance(op, tik.FlagOp) and op.target.value == "mte3":
+                Rewriter.erase_op(op)
+
+    error = broken(InsertSync, drop, chain, X)
+    assert error.divergence == Divergence("insert-sync", "hazard")
+    assert error.message.startswith("pass 'insert-sync' left a hazard: RACE_RAW: ")
+    assert any(note.startswith("first ") for note in error.notes)
+
+
+def test_a_pass_that_fails() -> None:
+    def fail(module: ModuleOp) -> None:
+        raise KeyError("no such thing")
+
+    error = broken(Fuse, fail, chain, X)
+    assert error.divergence == Divergence("fuse", "crash")
+    assert error.message == "pass 'fuse' failed: KeyError: 'no such thing'"
+
+
+def test_a_program_that_cannot_be_executed_any_more() -> None:
+    def move(module: ModuleOp) -> None:
+        load = first(module, tile.LoadOp)
+        far = arith.ConstantOp(IntegerAttr.from_index_int_value(1000))
+        far.location = load.location
+        Rewriter.insert_op(far, InsertPoint.before(load))
+        load.operands[1] = far.result
+
+    error = broken(TileKernels, move, chain, X)
+    assert error.divergence == Divergence("tile-kernels", "crash")
+    assert re.match(
+        "what pass 'tile-kernels' leaves cannot be executed: TILE_OUT_OF_RANGE: kernel .*, block 0 "
+        "of .*: tile.load touches elements 1000 to 10.. of a tensor of 185",
+        error.message,
+    )
+    assert error.location is not None
+
+
+def test_a_result_of_another_shape() -> None:
+    def transpose(module: ModuleOp) -> None:
+        main = first(module, FuncOp)
+        last = first(module, ReturnOp)
+        last.operands[0] = main.body.block.args[0]
+        outputs = [value.type for value in last.operands]
+        main.function_type = FunctionType.from_lists(main.function_type.inputs, outputs)
+
+    error = broken(Canonicalize, transpose, by_rows, X)
+    assert error.divergence == Divergence("canonicalize", "bits", 0)
+    assert error.message == (
+        "pass 'canonicalize' changed result 0 from float32[5] to float32[5, 37]"
+    )
+
+
+def by_rows(x):
+    return pypto.sum(x, -1)
+
+
+def test_refusals_stay_what_they_are() -> None:
+    """A pass that says what the machine cannot do has not broken the program."""
+
+    def refuse(module: ModuleOp) -> None:
+        raise CompileError("UNSUPPORTED", "not on this machine", fix="take another")
+
+    module, constants = built(chain, X)
+    with (
+        patch.object(Fuse, "apply", lambda self, context, module: refuse(module)),
+        pytest.raises(CompileError) as caught,
+    ):
+        prove(module, constants, PIPELINES["O2"], (X,))
+    assert not isinstance(caught.value, BrokenPass)
+    assert caught.value.notes == ("in pass 'fuse'",)
+
+
+# Modules that begin at other levels.
+
+
+def behind(
+    function: Callable[..., object], name: str, *inputs: np.ndarray
+) -> tuple[str, str, ConstantStore]:
+    """The text of a module behind a pass, and what remains of the pipeline."""
+    stages: dict[str, tuple[str, str]] = {}
+
+    def observe(stage: Stage) -> None:
+        stages[stage.step.name] = (print_module(stage.module), stage.step.remaining)
+
+    module, constants = built(function, *inputs)
+    prove(module, constants, PIPELINES["O2"], inputs, observer=observe)
+    return *stages[name], constants
+
+
+@pytest.mark.parametrize("name", ["outline", "tile-kernels", "lower-to-tik", "place-buffers"])
+def test_a_module_of_any_level_is_proven(name) -> None:
+    text, remaining, constants = behind(softmax, name, X)
+    prove(parse_module(text, "dump.mlir"), constants, remaining)
+
+
+def test_tiles_bound_what_instructions_give() -> None:
+    """A module of tiles has bounds of its own, and they are not blind."""
+    text, _, constants = behind(product, "tile-kernels", A, B)
+    module = parse_module(text, "dump.mlir")
+    bounds = bounds_of(module, constants, (A, B))
+    assert bounds is not None
+    (result,) = execute(module, constants, (A, B))
+    assert bounds[0].contains(result).all()
+    wrong = result.copy()
+    wrong[3, 5] += np.float16(0.25)
+    assert np.argwhere(~bounds[0].contains(wrong)).tolist() == [[3, 5]]
+
+    text, remaining, constants = behind(chain, "tile-kernels", X)
+    right = LowerToTik.apply
+
+    def apply(self, context, module) -> None:
+        right(self, context, module)
+        for function in module.ops:
+            wrong_scalars(module, function.sym_name.data)
+
+    with patch.object(LowerToTik, "apply", apply), pytest.raises(BrokenPass) as caught:
+        prove(parse_module(text, "dump.mlir"), constants, remaining)
+    assert caught.value.divergence.pass_name == "lower-to-tik"
+    assert caught.value.divergence.kind == "bound"
+
+
+def test_instructions_have_no_bounds() -> None:
+    text, _, constants = behind(chain, "lower-to-tik", X)
+    assert bounds_of(parse_module(text, "dump.mlir"), constants, (X,)) is None
+
+
+# Inputs.
+
+
+def test_inputs_are_drawn_when_none_are_given() -> None:
+    module, constants = built(chain, X)
+    prove(module, constants, PIPELINES["O2"])
+    dynamic = """func.func @main(%x: tensor<?x4x?xbf16>, %y: tensor<?xi32>, %z: tensor<3xi1>,
+        %u: tensor<2xui8>) -> tensor<3xi1> {
+      func.return %z : tensor<3xi1>
+    }"""
+    x, y, z, u = random_inputs(parse_module(dynamic, "dynamic.mlir"))
+    assert x.shape == (AWKWARD[2], 4, AWKWARD[0])
+    assert y.shape == (AWKWARD[0],)
+    assert [a.dtype for a in (x, y, z, u)] == [BF16.numpy, np.int32, np.bool_, np.uint8]
+    assert np.abs(y).max() < 100
+    again = random_inputs(parse_module(dynamic, "dynamic.mlir"))
+    np.testing.assert_array_equal(x, again[0])
+
+
+def test_extents_known_at_launch() -> None:
+    def scaled(x: pypto.Tensor[(pypto.DYNAMIC, pypto.DYNAMIC), pypto.float32]):  # pyright: ignore
+        return chain(x)
+
+    call = bind(scaled, (X,), {})
+    module, constants = build_module(scaled, call.types, name="scaled")
+    prove(module, constants, PIPELINES["O2"])
+    module, constants = build_module(scaled, call.types, name="scaled")
+    prove(module, constants, PIPELINES["O0"], (X,))
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("func.func @other() {\n  func.return\n}", "it has no function @main"),
+        (
+            'func.func @main() -> tensor<2xf32> {\n  %0 = pypto.constant {resource = "sha256-0"} : '
+            "tensor<2xf32>\n  func.return %0 : tensor<2xf32>\n}",
+            "the constant sha256-0 is not at hand",
+        ),
+    ],
+)
+def test_what_cannot_be_executed_is_said(source, reason) -> None:
+    module = parse_module(source, "source.mlir")
+    assert Prover(ConstantStore()).obstacle(module) == reason
+    with pytest.raises(CompileError, match=reason) as caught:
+        prove(module, ConstantStore(), "canonicalize")
+    assert caught.value.code == "NOT_EXECUTABLE"
+
+
+def test_nan_is_nan_whatever_it_carries() -> None:
+    payloads = np.array([0x7FC00000, 0xFFC00001, 0x3F800000], np.uint32).view(np.float32)
+    others = np.array([0x7FC00002, 0x7FC00000, 0x3F800001], np.uint32).view(np.float32)
+    assert same_bits(payloads, others).tolist() == [True, True, False]
+    zeros = np.array([0.0, -0.0], np.float16)
+    assert same_bits(zeros, zeros[::-1]).tolist() == [False, False]
+    assert same_bits(zeros[0:1].reshape(()), zeros[0:1].reshape(())).tolist() is True
+
+
+# Intact passes.
+
+
+@pytest.mark.parametrize("soc", ["ascend910b1", "ascend910a"])
+@pytest.mark.parametrize("level", [0, 2])
+@pytest.mark.parametrize(
+    ("function", "inputs"),
+    [(chain, (X,)), (softmax, (X,)), (product, (A, B)), (two_kernels, (X,))],
+    ids=["chain", "softmax", "product", "two_kernels"],
+)
+def test_intact_passes(function, inputs: Sequence[np.ndarray], level, soc) -> None:
+    """Through the kernel itself, which proves on the arguments of its call."""
+    kernel = Kernel(function).with_options(opt_level=level, soc=soc, verify_each=True)
+    kernel.run(inputs)
