@@ -13,6 +13,8 @@ from pypto.dialects.constants import ConstantStore
 from pypto.dialects.context import parse_module, print_module
 from pypto.errors import CompileError
 from pypto.ops.types import tensor_type_of
+from pypto.passes.driver import parse_passes
+from pypto.passes.pipelines import O0
 from pypto.runtime import bisect_simpler as simpler
 from pypto.runtime.bisect_program import Program, Size, build_program, read_program
 from pypto.runtime.compiler import Stage, run_passes
@@ -113,10 +115,17 @@ def fewer_passes(
     return (*left, broken)
 
 
+def is_needed(one: str) -> bool:
+    """Whether later passes rely on a pass: at level 0 there is no other that ensures something."""
+    found = parse_passes(one)[0]
+    return bool(found.ensures) and found.name in {needed.name for needed in parse_passes(O0)}
+
+
 class Search:
     """Makes a failing program and its pipeline smaller and smaller.
 
-    The last of ``passes`` is the broken one.
+    The last of ``passes`` is the broken one. A pass that others need is left out only where it has
+    nothing to do: what another pass makes of a program that is not ready for it says nothing.
     """
 
     def __init__(
@@ -126,22 +135,31 @@ class Search:
         self.passes = tuple(passes)
         self.trials = trials
         self.report = report
+        self.needed: tuple[str, ...] = ()
 
     def run(self) -> None:
-        """Change the program and the passes until nothing makes them smaller."""
+        """Change the program and the passes until nothing makes them smaller, or Ctrl-C."""
+        try:
+            self._shrink()
+        except KeyboardInterrupt:
+            self.trials.is_complete = False
+
+    def _shrink(self) -> None:
+        last = max(index for index, _ in self.programs())
+        self.needed = tuple(filter(is_needed, self.passes[:last]))
+        self.first(simpler.with_small_extents)
         self.start_late()
         before = ""
         while before != (before := written(self.program)[0] + ",".join(self.passes)):
-            self.first(simpler.with_small_extents)
             self.fewer_steps()
             self.fewer_passes()
             self.fewer_results()
             self.repeat(simpler.without_one_step)
             self.repeat(simpler.with_fewer_constants)
+            self.repeat(simpler.with_simpler_numbers)
             for extent in simpler.extents_of(self.program):
                 self.first(lambda program, e=extent: simpler.with_smaller_extent(program, e))
             self.repeat(simpler.with_shorter_axis)
-            self.repeat(simpler.with_simpler_numbers)
 
     def accepts(self, candidate: Program, passes: Sequence[str] | None = None) -> bool:
         """Go on from a candidate if it fails."""
@@ -154,25 +172,44 @@ class Search:
         rebuilt = read_program(module, constants)
         if rebuilt is None or len(rebuilt.steps) > len(candidate.steps):
             return False
-        if not self.trials.fails(print_module(module, locations=False), constants, passes):
+        text = print_module(module, locations=False)
+        if not self.is_ready(text, constants, passes):
+            return False
+        if not self.trials.fails(text, constants, passes):
             return False
         self.program, self.passes = rebuilt, tuple(passes)
         self.report(Progress(self.trials.count, rebuilt.size, len(self.passes)))
         return True
 
-    def start_late(self) -> None:
-        """Begin behind passes that are proven, as late as the program is still one function."""
-        starts: list[tuple[int, Program]] = []
+    def programs(self) -> list[tuple[int, Program]]:
+        """The program before the first pass and behind others, while it is one function."""
+        found: list[tuple[int, Program]] = []
 
         def see(stage: Stage) -> None:
             program = read_program(stage.module, stage.constants)
             if program is not None:
-                starts.append((stage.step.index, program))
+                found.append((stage.step.index, program))
 
         text, constants = written(self.program)
         before = ",".join(self.passes[:-1])
         run_passes(parse_module(text, TRIED), constants, before, observer=see)
-        for index, program in reversed(starts):
+        return found
+
+    def is_ready(self, text: str, constants: ConstantStore, passes: Sequence[str]) -> bool:
+        """Whether the needed passes that were left out have nothing to do."""
+        if not any(parse_passes(one)[0].requires for one in passes):
+            return True
+        left_out = [one for one in self.needed if one not in passes]
+        module = parse_module(text, TRIED)
+        try:
+            run_passes(module, constants, ",".join(left_out))
+        except CompileError:
+            return False
+        return print_module(module, locations=False) == text
+
+    def start_late(self) -> None:
+        """Begin behind passes that are proven, as late as possible."""
+        for index, program in reversed(self.programs()):
             if self.accepts(program, self.passes[index:]):
                 return
 

@@ -158,8 +158,7 @@ def test_extents_change_wherever_they_stand() -> None:
 
 def test_extents_get_small_at_once_and_stay_different() -> None:
     tried = [shapes(candidate) for candidate in simpler.with_small_extents(chain())]
-    assert tried[:3] == [[(1, 1), (1,)], [(3, 2), (2,)], [(4, 3), (3,)]]
-    assert tried[-1] == [(18, 17), (17,)]
+    assert tried == [[(1, 1), (1,)], [(8, 7), (7,)], [(18, 17), (17,)]]
     assert simpler.extents_of(chain()) == [37, 20]
 
 
