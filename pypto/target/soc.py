@@ -49,7 +49,7 @@ class Soc:
     hbm_bytes: int = figure(1, 2**50)
     hbm_read: int = figure(1, 2**20)  # whole chip
     hbm_mixed: int = figure(1, 2**20)  # whole chip, reads and writes together
-    l2_bytes: int = figure(1, 2**40)
+    l2_bytes: int = figure(2**10, 2**34)
     l2_bandwidth: int = figure(1, 2**20)  # whole chip
     gm_port_cube: int = figure(1, 2**16)
     gm_port_vector: int = figure(1, 2**16)  # the port of gm_port_cube where cores are coupled

@@ -20,6 +20,14 @@ from pypto.target.soc import Soc
 
 FILE_BYTES = 2**20
 BUFFER_BYTES = 2**24
+# Kernels take memory by whole fractals in several slots, and keep some UB for themselves.
+LEAST_BYTES = {
+    Space.L1: 2**14,
+    Space.L0A: 2**12,
+    Space.L0B: 2**12,
+    Space.L0C: 2**13,
+    Space.UB: 2**15,
+}
 # The emulator holds the local memories of all cores of a kind at once.
 ALL_BUFFERS_BYTES = 2**32
 
@@ -147,7 +155,8 @@ class Reader:
                 self.belongs(key, space in table, architecture, homes)
             elif space in table:
                 unit = SPACE_ALIGNMENT[space]
-                size = self.figure(key, table[space], (int,), unit, BUFFER_BYTES)
+                least = LEAST_BYTES.get(space, unit)
+                size = self.figure(key, table[space], (int,), least, BUFFER_BYTES)
                 if size % unit:
                     raise self.failure(f"says {key} = {size}; it must be a multiple of {unit}")
                 if limits is not None and size > limits[space]:

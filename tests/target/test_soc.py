@@ -116,7 +116,11 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
         ),
         ("launch_us = { value = 6.1", 'launch_us = { value = "6"', "'6'; it must be a number"),
         ("launch_us = { value = 6.1", "launch_us = { value = nan", "launch_us = nan; it must lie"),
-        ("ub = { value = 196608", "ub = { value = 0", r"capacity\.ub = 0; it must lie in 32\.\."),
+        (
+            "ub = { value = 196608",
+            "ub = { value = 0",
+            r"capacity\.ub = 0; it must lie in 32768\.\.",
+        ),
         (
             "ub = { value = 196608",
             "ub = { value = 99999",
@@ -124,15 +128,19 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
         ),
         (
             "l0c = { value = 131072",
-            "l0c = { value = 1536",
-            "1536; it must be a multiple of 1024",
+            "l0c = { value = 8704",
+            "8704; it must be a multiple of 1024",
         ),
         (
             "ub = { value = 188416",
             "ub = { value = 188415",
             "188415; it must be a multiple of 32",
         ),
-        ("ub = { value = 196608", "ub = { value = 99999999", r"it must lie in 32\.\.16777216"),
+        ("ub = { value = 196608", "ub = { value = 99999999", r"it must lie in 32768\.\.16777216"),
+        ("l1 = { value = 524288", "l1 = { value = 32", r"l1 = 32; it must lie in 16384\.\."),
+        ("l0a = { value = 65536", "l0a = { value = 512", r"l0a = 512; it must lie in 4096\.\."),
+        ("fb = { value = 7168", "fb = { value = 100", "fb = 100; it must be a multiple of 64"),
+        ("l2_bytes = { value = 201326592", "l2_bytes = { value = 1", r"l2_bytes = 1; it must lie"),
         ("ub = { value = 188416", "gm = { value = 188416", r"unknown memory space: usable\.gm"),
         ("[usable]", "[usable]\nl1 = 5", r"must say usable\.l1 = \{ value"),
         (
