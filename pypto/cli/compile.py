@@ -9,7 +9,7 @@ from typing import Any
 
 from pypto.cli.ir_file import read_module, read_text, write_text
 from pypto.cli.kernel_file import KernelCase, load_cases
-from pypto.cli.observers import make_observer
+from pypto.cli.observers import make_observer, reporter
 from pypto.cli.output import print_json
 from pypto.cli.progress import progress
 from pypto.errors import CompileError
@@ -44,12 +44,14 @@ class Request:
     verify_each: bool
     as_json: bool
 
-    def observer(self, recorder: LevelRecorder, subfolder: str) -> Observer:
+    def observer(self, recorder: LevelRecorder, subfolder: str, *others: Observer) -> Observer:
+        """What watches the passes; dumps go to a folder of their own."""
         folder = self.dump_ir
         if folder is not None and subfolder:
             folder = folder / subfolder
         return make_observer(
             recorder,
+            *others,
             dump_ir=folder,
             print_after_all=self.print_after_all,
             print_after=self.print_after,
@@ -73,8 +75,10 @@ def compile_command(target: str, request: Request) -> None:
         )
     for case in cases:
         recorder = LevelRecorder()
-        observer = request.observer(recorder, case.name if len(cases) > 1 else "")
-        with progress(f"compiling {case.name}"):
+        subfolder = case.name if len(cases) > 1 else ""
+        with progress(f"compiling {case.name}") as say:
+            others = [reporter(say, case.name)] if request.verify_each else []
+            observer = request.observer(recorder, subfolder, *others)
             executable = compile_case(case, request, observer)
         write(executable, recorder, request, case.name)
 

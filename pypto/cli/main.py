@@ -40,7 +40,9 @@ OptLevel = Annotated[
     int, typer.Option("--opt-level", "-O", min=0, max=3, help="Optimisation level: -O0 to -O3.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value.")]
-VerifyEach = Annotated[bool, typer.Option("--verify-each", help="Verify after every pass.")]
+VerifyEach = Annotated[
+    bool, typer.Option("--verify-each", help="Prove every pass: laws, text and results.")
+]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
 Check = Annotated[bool, typer.Option("--check", help="Prove every launch free of hazards.")]
 DumpIr = Annotated[

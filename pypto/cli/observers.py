@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from pypto.errors import CompileError
@@ -30,6 +31,11 @@ def make_observer(
             observer(stage)
 
     return observe
+
+
+def reporter(say: Callable[[str], None], what: str) -> Observer:
+    """An observer that tells on the terminal which pass of ``what`` is being proven."""
+    return lambda stage: say(f"proving {what}: {stage.step.name}")
 
 
 def check_pass_names(names: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from pypto.cli.ir_file import read_module, read_text, write_text
-from pypto.cli.observers import make_observer
+from pypto.cli.observers import make_observer, reporter
 from pypto.cli.progress import progress
 from pypto.dialects.context import print_module
 from pypto.runtime.compiler import run_passes
@@ -30,16 +30,19 @@ def opt_command(
     """
     text = read_text(file)
     module, constants = read_module(text, file)
-    observer = make_observer(
-        dump_ir=dump_ir, print_after_all=print_after_all, print_after=print_after
-    )
     guard = None
     if verify_each:
         guard = Prover(constants)
         reason = guard.obstacle(module)
         if reason is not None:
-            print(f"note: passes are not proven by execution: {reason}", file=sys.stderr)
-    with progress(f"running {pipeline or 'no passes'}"):
+            print(f"note: the module is not executed: {reason}", file=sys.stderr)
+    with progress(f"running {pipeline or 'no passes'}") as say:
+        observer = make_observer(
+            *([reporter(say, file)] if verify_each else []),
+            dump_ir=dump_ir,
+            print_after_all=print_after_all,
+            print_after=print_after,
+        )
         run_passes(module, constants, pipeline, observer=observer, guard=guard)
     write_text(print_module(module, locations="loc(" in text), output)
     if output is not None:

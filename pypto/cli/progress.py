@@ -4,32 +4,52 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 PATIENCE_SECONDS = 2.0
 
 
 @contextmanager
-def progress(what: str) -> Iterator[None]:
-    """Show ``what`` with a spinner on stderr when it lasts; nothing when that is no terminal."""
+def progress(what: str) -> Iterator[Callable[[str], None]]:
+    """Show ``what`` with a spinner on stderr when it lasts; nothing when that is no terminal.
+
+    Gives a function that changes what is shown.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield lambda text: None
         return
-    finished = threading.Event()
-    watcher = threading.Thread(target=_show_when_late, args=(what, finished), daemon=True)
+    spinner = _Spinner(what)
+    watcher = threading.Thread(target=spinner.show_when_late, daemon=True)
     watcher.start()
     try:
-        yield
+        yield spinner.say
     finally:
-        finished.set()
+        spinner.finished.set()
         watcher.join()
 
 
-def _show_when_late(what: str, finished: threading.Event) -> None:
-    if finished.wait(PATIENCE_SECONDS):
-        return
-    from rich.console import Console
+class _Spinner:
+    """A line of text that appears late and may change."""
 
-    with Console(stderr=True).status(f"{what} …"):
-        finished.wait()
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.finished = threading.Event()
+        self.status: Status | None = None
+
+    def say(self, text: str) -> None:
+        self.text = text
+        if self.status is not None:
+            self.status.update(f"{text} …")
+
+    def show_when_late(self) -> None:
+        if self.finished.wait(PATIENCE_SECONDS):
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(f"{self.text} …") as self.status:
+            self.finished.wait()

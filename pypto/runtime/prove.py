@@ -94,7 +94,7 @@ class Prover(Guard):
     ) -> None:
         self.constants = constants
         self.inputs = inputs
-        self.made = MADE if inputs is None else "those the kernel was called with"
+        self.made = MADE if inputs is None else "the arguments given"
         self.executes = False
         self.text = ""
         self.results: tuple[np.ndarray, ...] = ()

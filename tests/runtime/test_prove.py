@@ -123,7 +123,7 @@ def test_an_exact_pass_that_changes_bits() -> None:
         f"{before} became {before + 1}\n"
         "note: the pass is exact: every bit must stay as it was\n"
         "note: 185 of 185 elements of the result are wrong\n"
-        "note: the inputs are those the kernel was called with\n"
+        "note: the inputs are the arguments given\n"
         "fix: run 'pyptoc bisect' on the kernel for the smallest program this pass breaks, or look "
         "at the IR before and behind it with --dump-ir DIR"
     )
