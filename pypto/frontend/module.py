@@ -56,6 +56,7 @@ def build_module(
     return module, constants
 
 
-def argument_names(names: Iterable[str]) -> ArrayAttr[DictionaryAttr]:
-    """The names of the parameters, as attributes that survive printing."""
-    return ArrayAttr(DictionaryAttr({"pypto.name": StringAttr(name)}) for name in names)
+def argument_names(names: Iterable[str]) -> ArrayAttr[DictionaryAttr] | None:
+    """The names of the parameters, as attributes that survive printing; None without any."""
+    attributes = [DictionaryAttr({"pypto.name": StringAttr(name)}) for name in names]
+    return ArrayAttr(attributes) if attributes else None

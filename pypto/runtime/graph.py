@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from pypto.dialects.builder import Builder
 from pypto.dialects.constants import ConstantStore
-from pypto.dialects.host import ARGUMENT_NAME, MAIN
+from pypto.dialects.host import MAIN
 from pypto.dialects.locations import to_ir
 from pypto.dialects.types import ir_type
+from pypto.frontend.module import argument_names
 from pypto.runtime.lazy import Graph, Node, Tensor
 
 NAME = "pypto.name"
@@ -45,10 +46,7 @@ def build_graph_module(graph: Graph) -> tuple[ModuleOp, ConstantStore]:
         MAIN,
         FunctionType.from_lists([argument.type for argument in block.args], [root.type]),
         Region(block),
-        arg_attrs=ArrayAttr(
-            DictionaryAttr({ARGUMENT_NAME: StringAttr(f"input{index}")})
-            for index in range(len(graph.leaves))
-        ),
+        arg_attrs=argument_names(f"input{index}" for index in range(len(graph.leaves))),
     )
     function.location = location
     for argument in block.args:

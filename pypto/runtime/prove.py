@@ -169,7 +169,14 @@ class Prover(Guard):
             return
         pairs = zip(text.splitlines(), again.splitlines(), strict=False)
         changed = next(((a.strip(), b.strip()) for a, b in pairs if a != b), None)
-        notes = () if changed is None else (f"printed  {changed[0]}", f"then     {changed[1]}")
+        if changed is not None:
+            notes = (f"printed  {changed[0]}", f"then     {changed[1]}")
+        else:
+            notes = tuple(
+                f"the text of {a.name} does not tell all of its attributes"
+                for a, b in zip(module.walk(), parsed.walk(), strict=False)
+                if a.attributes != b.attributes or a.properties != b.properties
+            )[:1]
         raise BrokenPass(
             divergence,
             f"what pass {one.name!r} leaves is another module after printing and parsing",

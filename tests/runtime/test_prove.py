@@ -255,6 +255,7 @@ def test_a_module_that_does_not_read_back() -> None:
     assert error.message == (
         "what pass 'tile-kernels' leaves is another module after printing and parsing"
     )
+    assert error.notes == ("the text of tile.apply does not tell all of its attributes",)
 
 
 def test_a_module_that_does_not_parse() -> None:
@@ -457,6 +458,13 @@ def test_nan_is_nan_whatever_it_carries() -> None:
 
 
 # Intact passes.
+
+
+def test_a_program_without_arguments() -> None:
+    def nothing():
+        return pypto.ones((3, 7), pypto.float16)
+
+    compiled(nothing)
 
 
 @pytest.mark.parametrize("soc", ["ascend910b1", "ascend910a"])
