@@ -9,14 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pypto.errors import CompileError
 from pypto.frontend import advice
-from pypto.frontend.calls import Calls
+from pypto.frontend.displays import Displays
 from pypto.frontend.functions import NestedFunction, signature_of
 from pypto.frontend.values import contains_data, describe, is_data, is_tensor
 from pypto.target.dtypes import DType, dtype_of
-
-MAX_UNROLLED = 1024
 
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -64,7 +61,7 @@ SYMBOLS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-class Expressions(Calls):
+class Expressions(Displays):
     """Evaluates expressions to static Python values or tensors."""
 
     def evaluate(self, node: ast.expr) -> Any:
@@ -101,120 +98,6 @@ class Expressions(Calls):
     def eval_Name(self, node: ast.Name) -> Any:
         return self.scope.lookup(node.id, self.at(node))
 
-    def eval_Tuple(self, node: ast.Tuple) -> tuple[Any, ...]:
-        return tuple(self.elements(node.elts))
-
-    def eval_List(self, node: ast.List) -> list[Any]:
-        return self.scope.own(self.elements(node.elts))
-
-    def elements(self, nodes: list[ast.expr]) -> list[Any]:
-        """Values of a display or argument list; ``*items`` of a static sequence unpacks."""
-        values: list[Any] = []
-        for node in nodes:
-            if isinstance(node, ast.Starred):
-                values.extend(self.static_items(node.value))
-            else:
-                values.append(self.evaluate(node))
-        return values
-
-    def eval_Set(self, node: ast.Set) -> set[Any]:
-        return self.scope.own(set(self.elements(node.elts)))
-
-    def eval_Dict(self, node: ast.Dict) -> dict[Any, Any]:
-        result: dict[Any, Any] = {}
-        for key, value in zip(node.keys, node.values, strict=True):
-            if key is not None:
-                result[self.evaluate(key)] = self.evaluate(value)
-                continue
-            others = self.evaluate(value)
-            if not isinstance(others, dict):
-                raise self.failure(
-                    "BAD_UNPACK",
-                    f"'**' needs a dictionary, not {describe(others)}",
-                    value,
-                    "write the keys out",
-                )
-            result.update(others)
-        return self.scope.own(result)
-
-    def eval_JoinedStr(self, node: ast.JoinedStr) -> str:
-        return "".join(
-            self.formatted(part)
-            if isinstance(part, ast.FormattedValue)
-            else str(self.evaluate(part))
-            for part in node.values
-        )
-
-    def formatted(self, part: ast.FormattedValue) -> str:
-        """A value inside an f-string, as Python would write it."""
-        value = self.evaluate(part.value)
-        if contains_data(value):
-            raise self.failure(
-                "DATA_DEPENDENT",
-                f"a text needs values known while compiling, not {describe(value)}",
-                part.value,
-                "write its .shape or .dtype into the text",
-            )
-        conversions: dict[int, Callable[[Any], str]] = {114: repr, 115: str, 97: ascii}
-        if part.conversion in conversions:
-            value = conversions[part.conversion](value)
-        wanted = self.evaluate(part.format_spec) if part.format_spec is not None else ""
-        return self.compute(format, [value, wanted], part, what="a text", lift=False)
-
-    def eval_ListComp(self, node: ast.ListComp) -> list[Any]:
-        return self.scope.own(self.comprehended(node.generators, [node.elt], node))
-
-    def eval_GeneratorExp(self, node: ast.GeneratorExp) -> list[Any]:
-        return self.comprehended(node.generators, [node.elt], node)
-
-    def eval_SetComp(self, node: ast.SetComp) -> set[Any]:
-        return self.scope.own(set(self.comprehended(node.generators, [node.elt], node)))
-
-    def eval_DictComp(self, node: ast.DictComp) -> dict[Any, Any]:
-        pairs = self.comprehended(node.generators, [node.key, node.value], node)
-        return self.scope.own(dict(pairs))
-
-    def comprehended(
-        self, generators: list[ast.comprehension], results: list[ast.expr], node: ast.AST
-    ) -> list[Any]:
-        """One entry per binding of the generators: a value, or a tuple of several."""
-        found: list[Any] = []
-
-        def visit() -> None:
-            values = [self.evaluate(result) for result in results]
-            if len(found) >= MAX_UNROLLED and contains_data(values):
-                raise self.too_long(f"more than {MAX_UNROLLED}", node)
-            found.append(values[0] if len(values) == 1 else tuple(values))
-
-        self.comprehend(generators, visit)
-        return found
-
-    def too_long(self, times: object, node: ast.AST) -> CompileError:
-        return self.failure(
-            "LOOP_TOO_LONG",
-            f"the loop runs {times} times; a kernel unrolls at most {MAX_UNROLLED}",
-            node,
-            "use a whole-tensor operation instead of a loop over elements",
-        )
-
-    def comprehend(self, generators: list[ast.comprehension], visit: Callable[[], None]) -> None:
-        """Run ``visit`` for each binding of the generators; their names end with them."""
-        if not generators:
-            visit()
-            return
-        first, *rest = generators
-        local = self.scope.locals
-        values = self.static_items(first.iter)
-        names = [node.id for node in ast.walk(first.target) if isinstance(node, ast.Name)]
-        saved = {name: local[name] for name in names if name in local}
-        for value in values:
-            self.assign(first.target, value)
-            if all(self.truth(test, "if") for test in first.ifs):
-                self.comprehend(rest, visit)
-        for name in names:
-            local.pop(name, None)
-        local.update(saved)
-
     def eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
         value = self.evaluate(node.value)
         self.assign(node.target, value)
@@ -229,66 +112,6 @@ class Expressions(Calls):
         """A function made here; its defaults are evaluated now, its variables when it is called."""
         signature = signature_of(tree.args, self.evaluate)
         return NestedFunction(replace(self.source, tree=tree), signature, self.scope, self.inline)
-
-    def assign(self, target: ast.expr, value: Any) -> None:
-        """Bind names; tuples and lists on the left unpack."""
-        if isinstance(target, ast.Name):
-            self.scope.locals[target.id] = value
-        elif isinstance(target, ast.Tuple | ast.List):
-            self.unpack(target, value)
-        elif isinstance(target, ast.Subscript):
-            self.store(target, value)
-        else:
-            raise self.bad_target(target)
-
-    def store(self, target: ast.Subscript, value: Any) -> None:
-        """Set an entry of a list or dictionary that the kernel has made."""
-        items = self.evaluate(target.value)
-        if not isinstance(items, list | dict):
-            raise self.bad_target(target)
-        if not self.scope.owns(items):
-            raise self.failure(
-                "CAPTURED_MUTATION",
-                "this would change an object made outside the kernel",
-                target,
-                "build a new list or dictionary inside the kernel",
-            )
-        index = self.evaluate(target.slice)
-        self.compute(lambda: items.__setitem__(index, value), [], target, what="[]=", lift=False)
-
-    def unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
-        if is_data(value) or not hasattr(value, "__iter__"):
-            raise self.failure(
-                "BAD_UNPACK",
-                f"cannot unpack {describe(value)} into {len(target.elts)} names",
-                target,
-                "unpack a tuple, for example the results of pypto.split",
-            )
-        values = list(value)
-        names = target.elts
-        stars = [i for i, one in enumerate(names) if isinstance(one, ast.Starred)]
-        fits = len(values) >= len(names) - 1 if stars else len(values) == len(names)
-        if not fits:
-            least = f"at least {len(names) - 1}" if stars else f"{len(names)}"
-            raise self.failure(
-                "BAD_UNPACK",
-                f"{len(values)} values cannot be unpacked into {least} names",
-                target,
-                "give one name to each value",
-            )
-        for star in stars:  # Python allows one
-            end = len(values) - (len(names) - star - 1)
-            values[star:end] = [self.scope.own(values[star:end])]
-        for element, item in zip(names, values, strict=True):
-            self.assign(element.value if isinstance(element, ast.Starred) else element, item)
-
-    def bad_target(self, target: ast.expr) -> CompileError:
-        return self.failure(
-            "IMMUTABLE_TENSOR",
-            "only names can be assigned to inside a kernel",
-            target,
-            "tensors are immutable; build a new one with pypto.where, concat or slice",
-        )
 
     def eval_IfExp(self, node: ast.IfExp) -> Any:
         return self.evaluate(node.body if self.truth(node.test, "if") else node.orelse)

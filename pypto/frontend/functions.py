@@ -55,7 +55,7 @@ def plain_function(function: Any) -> FunctionType:
 
 def signature_of(tree: ast.arguments, evaluate: Callable[[ast.expr], Any]) -> inspect.Signature:
     """The signature of a function inside a kernel, its defaults evaluated."""
-    kinds = inspect._ParameterKind
+    kinds = inspect.Parameter
     positional = [*tree.posonlyargs, *tree.args]
     missing = len(positional) - len(tree.defaults)
     parameters = []

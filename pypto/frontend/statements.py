@@ -8,7 +8,8 @@ from typing import Any
 
 from pypto.errors import CompileError, PyptoError
 from pypto.frontend import advice
-from pypto.frontend.expressions import MAX_UNROLLED, Expressions
+from pypto.frontend.displays import MAX_UNROLLED
+from pypto.frontend.expressions import Expressions
 from pypto.frontend.scope import own_nodes
 from pypto.frontend.values import contains_data, describe, is_data
 

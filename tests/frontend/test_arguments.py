@@ -87,7 +87,7 @@ ARGUMENTS = [
         "pass .filled(value), and the mask as an array of its own for pypto.where",
     ),
     (
-        np.matrix(X), "UNSUPPORTED_ARRAY",
+        X.view(np.matrix), "UNSUPPORTED_ARRAY",
         "argument 'x' is a np.matrix, whose '*' is not that of a tensor",
         "pass np.asarray(matrix) and multiply with '@'",
     ),
