@@ -20,7 +20,7 @@ from pypto.errors import CompileError
 from pypto.frontend.module import build_module
 from pypto.passes.pipelines import PIPELINES
 from pypto.runtime import signature
-from pypto.runtime.bisect import Finding, bisect
+from pypto.runtime.bisect import Finding, Reproducer, bisect
 from pypto.runtime.bisect_program import Size
 from pypto.runtime.bisect_search import Progress, Report
 from pypto.runtime.compiler import check_tensors, level_of
@@ -122,7 +122,8 @@ def shown(progress: Progress) -> str:
     """How far a search is, in a line."""
     size = "" if progress.size is None else f", {sized(progress.size)}"
     passes = counted(progress.passes, "pass", "passes")
-    return f"shrinking: {progress.trials} programs tried, {passes}{size}"
+    tried = counted(progress.trials, "program", "programs")
+    return f"shrinking: {tried} tried, {passes}{size}"
 
 
 def describe(finding: Finding | None, path: Path) -> str:
@@ -132,18 +133,25 @@ def describe(finding: Finding | None, path: Path) -> str:
     divergence, small = finding.divergence, finding.reproducer
     lines = [f"pass '{divergence.pass_name}' breaks the program ({divergence.kind})"]
     lines += [f"  {line}" for line in finding.broken.message.splitlines()]
+    if finding.broken.location is not None:
+        lines.append(f"  at {finding.broken.location}")
     lines += [f"  {note}" for note in finding.broken.notes]
     if small is None:
-        lines.append("  no smaller program was found: it breaks on these inputs only")
-        return "\n".join(lines)
-    if finding.size is not None and small.size is not None:
-        lines.append(f"  program: {sized(finding.size)} -> {sized(small.size)}")
-    lines.append(f"  passes: {finding.passes} -> {len(small.passes)}")
+        lines.append("  no smaller program was found")
+    else:
+        lines += shrunk_lines(finding, small, path)
     if not finding.is_complete:
         lines.append("  the search was cut short; a smaller program may exist")
-    lines.append(f"  reproducer: {path}")
-    lines.append(f"  replay: {small.command(path)}")
     return "\n".join(lines)
+
+
+def shrunk_lines(finding: Finding, small: Reproducer, path: Path) -> Iterator[str]:
+    """How far a program was shrunk, and how to replay it."""
+    if finding.size is not None and small.size is not None:
+        yield f"  program: {sized(finding.size)} -> {sized(small.size)}"
+    yield f"  passes: {finding.passes} -> {len(small.passes)}"
+    yield f"  reproducer: {path}"
+    yield f"  replay: {small.command(path)}"
 
 
 def as_value(finding: Finding | None, path: Path) -> dict[str, Any]:
