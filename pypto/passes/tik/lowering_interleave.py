@@ -159,6 +159,13 @@ def transpose_tile(state: Lowering, source: Tile, out: Tile) -> None:
     The shape of ``source`` counts whole groups of rows, and whole blocks of columns for elements of
     4 bytes or whole squares for those of 2.
     """
+    group_rows, group_columns = rows_in_group(source.dtype), BLOCK_BYTES // source.size
+    rows, columns = source.type.shape
+    if rows % group_rows or columns % group_columns:
+        raise state.unsupported(
+            f"a transpose of {rows}x{columns} {source.dtype} elements",
+            f"make the sides of the tile multiples of {group_rows} and {group_columns}",
+        )
     if source.size == U16.bytes:
         transpose_words(state, source, out)
     else:

@@ -14,6 +14,7 @@ from pypto.dialects import tile
 from pypto.dialects.emitter import Index
 from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
+from pypto.passes.tik.lowering_interleave import rows_in_group
 from pypto.passes.tile.alignment import Runs, Tail, tail_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.passes.tile.kernel_frame import Frame
@@ -33,7 +34,6 @@ from pypto.target.memory import Space
 SHUFFLE_SIDES = (64, 48, 32, 16)
 # The most elements along a side of a tile that is transposed in one piece.
 TURNED_SIDE = 128
-SQUARE = 16
 BLOCK_BYTES = 32
 # Elements this far apart are moved one by one: reading what lies between costs more.
 BURST_STEP = 64
@@ -61,10 +61,9 @@ def turned_sides(rows: int, runs: Runs, dtype: DType) -> tuple[int, int]:
 
 
 def whole_sides(rows: int, columns: int, dtype: DType) -> tuple[int, int]:
-    """The sides of a tile to transpose: squares of 16-bit elements, or 128 rows of 8."""
-    if dtype.bytes < F32.bytes:
-        return round_up(rows, SQUARE), round_up(columns, SQUARE)
-    return round_up(rows, TURNED_SIDE), round_up(columns, BLOCK_BYTES // F32.bytes)
+    """The sides of a tile to transpose: groups of rows, and whole blocks; bytes go as halves."""
+    turned = F16 if dtype.bytes == 1 else dtype
+    return round_up(rows, rows_in_group(turned)), round_up(columns, BLOCK_BYTES // turned.bytes)
 
 
 @dataclass(frozen=True)

@@ -163,14 +163,20 @@ def test_neighbours_become_scattered_elements(name: str) -> None:
     np.testing.assert_array_equal(got, wanted)
 
 
+def refused(body, *arrays: np.ndarray) -> str:
+    module = coupled(body).module([dtype(array) for array in arrays])
+    with pytest.raises(CompileError) as caught:
+        lowered(module, soc(SOC))
+    return str(caught.value)
+
+
 def test_scattered_elements_of_64_bits_are_refused() -> None:
     def body(kernel: TileKernel, handles, scalars) -> None:
         kernel.store(kernel.load(handles[0], (4, 1), (4, 1), 0, 3), handles[1], 0, 1)
 
-    arrays = [draw("i64", 4, 3), draw("i64", 4)]
-    module = coupled(body).module([dtype(array) for array in arrays])
-    with pytest.raises(CompileError, match="a column of i64 elements that are no neighbours"):
-        lowered(module, soc(SOC))
+    message = refused(body, draw("i64", 4, 3), draw("i64", 4))
+    assert "a column of i64 elements that are no neighbours" in message
+    assert "transpose first" in message
 
 
 @pytest.mark.parametrize("name", ["f16", "f32", "i32"])
@@ -197,3 +203,16 @@ def test_arithmetic_with_a_transpose_meets_numbers_only() -> None:
     x = draw("f32", 21, 13)
     got = outcome(coupled(body, 8), [x], (13, 21), np.float32)
     np.testing.assert_array_equal(got, x.T + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"), [("f16", "multiples of 16 and 16"), ("f32", "multiples of 128 and 8")]
+)
+def test_transposes_of_parts_of_groups_are_refused(name: str, groups: str) -> None:
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        part = kernel.load(handles[0], (24, 20), (24, 20), 0, 20)
+        kernel.store(kernel.emit.value(tile.TransposeOp, part), handles[1], 0, 24)
+
+    message = refused(body, draw(name, 24, 20), draw(name, 20, 24))
+    assert f"a transpose of 24x20 {name} elements" in message
+    assert groups in message
