@@ -13,6 +13,7 @@ from pypto.passes.tile.matmul_schedule import MatmulProblem
 from pypto.passes.tile.vector_schedule import VectorProblem
 from pypto.target.memory import Space
 from pypto.target.soc import soc
+from pypto.target.soc_file import LEAST_BYTES
 
 SOC = soc("ascend910b1")
 COUPLED = soc("ascend910a")
@@ -48,6 +49,16 @@ def test_matmul_tiles_of_coupled_cores_fit_the_unified_buffer(m, n, k, batch, sl
     assert matmul_schedule.fits(chosen, problem, COUPLED)
     held = chosen.m * chosen.n * problem.result_bytes
     assert held * (1 + slots) <= COUPLED.usable[Space.UB]
+
+
+@pytest.mark.parametrize("machine", [SOC, COUPLED])
+@pytest.mark.parametrize("slots", [1, 2])
+@given(m=extents, n=extents, k=extents, size=st.sampled_from([2, 4]))
+def test_the_smallest_machines_have_a_tile(machine, slots, m, n, k, size):
+    smallest = dataclasses.replace(machine, usable=machine.usable | LEAST_BYTES)
+    problem = MatmulProblem(1, m, n, k, size, size)
+    chosen = matmul_schedule.choose_schedule(problem, smallest, slots)
+    assert matmul_schedule.fits(chosen, problem, smallest)
 
 
 @pytest.mark.parametrize(
