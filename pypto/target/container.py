@@ -104,7 +104,8 @@ class _Reader:
         header, start = self.header()
         arrays = self.sections(header, start)
         plain = self.member(header, "executable", dict)
-        plain["soc"] = plain.get("soc") if soc is None else soc
+        if soc is not None:
+            plain["soc"] = soc
         programs = self.member(plain, "programs", list)
         if len(arrays) < len(programs):
             raise self.fail(f"header: {len(arrays)} sections for {len(programs)} programs")
