@@ -146,7 +146,8 @@ def _store_and_restore(rows: Rows) -> None:
     state, emit = rows.state, rows.state.emit
     turns = rows.turns
     behind = _block_per_row(rows, "behind", ceil_div(rows.most, turns))
-    with emit.for_(0, emit.min(turns, rows.count)) as turn, state.scope():
+    # Turns without rows are taken, too: the flags of a loop around rely on how many there are.
+    with emit.for_(0, turns) as turn, state.scope():
         first = turn.index
         count = emit.ceil_div(emit.sub(rows.count, first), turns)
 
