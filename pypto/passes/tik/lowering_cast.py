@@ -72,7 +72,7 @@ def step(state: Lowering, source: Tile, out: Tile, rounding: str) -> None:
     mnemonic = next(filter(state.has, names), None)
     if mnemonic is None:
         raise state.unsupported(
-            f"conversion from {source.dtype} to {out.dtype}", "go through float32"
+            f"conversion from {source.dtype} to {out.dtype}", "use float32 or int32"
         )
     wider = max(source.size, out.size)
     state.vector(

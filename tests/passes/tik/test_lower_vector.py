@@ -11,7 +11,16 @@ from pypto.dialects import tile
 from pypto.dialects.emitter import Index
 from pypto.errors import CompileError
 from pypto.target.dtypes import DTYPES
-from tests.passes.tik.tile_runner import TileKernel, lowered, outcome, run
+from pypto.target.soc import soc
+from tests.passes.tik.tile_runner import (
+    COUPLED,
+    SPLIT,
+    TileKernel,
+    lowered,
+    outcome,
+    run,
+    vector_kernel,
+)
 
 NUMPY = {name: dtype.numpy for name, dtype in DTYPES.items()}
 RANDOM = np.random.default_rng(11)
@@ -24,6 +33,13 @@ def drawn(*names: str) -> list:
         for name in names
         for dynamic in (False, True)
     ]
+
+
+def drawn_for_all(*names: str) -> list:
+    """The same for each machine in turn: names it has vectors of."""
+    both = [pytest.param(*p.values, SPLIT, marks=p.marks) for p in drawn(*names)]
+    coupled = [name for name in names if name not in ("bf16", "i64")]
+    return both + [pytest.param(*p.values, COUPLED, marks=p.marks) for p in drawn(*coupled)]
 
 
 def values(name: str, *shape: int) -> np.ndarray:
@@ -43,6 +59,7 @@ def one_tile(
     shapes: list[tuple[int, int]] | None = None,
     dynamic: bool = False,
     granule: int = 16,
+    machine: str = SPLIT,
 ) -> np.ndarray:
     """``compute(kernel, *tiles)`` on whole arrays; ``dynamic``: extents come as arguments."""
     shapes = shapes or [x.shape for x in inputs]
@@ -55,9 +72,9 @@ def one_tile(
             rows, columns = sizes.pop(0), sizes.pop(0)
             tiles.append(kernel.load(handle, held, (rows, columns), 0, stride_of(columns, held)))
         made = compute(kernel, *tiles)
-        kernel.store(made, handles[-1], 0, stride_of(shape[1], tile.tile_type(made).shape))
+        kernel.store_beside(made, handles[-1], 0, stride_of(shape[1], tile.tile_type(made).shape))
 
-    kernel = TileKernel(body, granule=granule)
+    kernel = vector_kernel(body, machine, granule)
     return outcome(kernel, inputs, shape, NUMPY[result], extents if dynamic else [])
 
 
@@ -74,14 +91,15 @@ def test_tiles_come_back(shape: tuple[int, int], name: str, dynamic: bool) -> No
 
 
 @pytest.mark.parametrize("name", ["f16", "f32", "i32", "i16"])
-def test_strided_columns(name: str) -> None:
+@pytest.mark.parametrize("machine", [SPLIT, COUPLED])
+def test_strided_columns(name: str, machine: str) -> None:
     x = values(name, 9, 5)
 
     def body(kernel: TileKernel, handles, scalars) -> None:
         column = kernel.load(handles[0], (9, 1), (9, 1), 2, 5)
-        kernel.store(column, handles[1], 1, 5)
+        kernel.store_beside(column, handles[1], 1, 5)
 
-    got = outcome(TileKernel(body), [x], (9, 5), NUMPY[name])
+    got = outcome(vector_kernel(body, machine), [x], (9, 5), NUMPY[name])
     np.testing.assert_array_equal(got[:, 1], x[:, 2])
 
 
@@ -97,17 +115,19 @@ def test_rows_that_overlap_are_an_error() -> None:
 
     module = TileKernel(body).module([DTYPES["f32"]] * 2)
     with pytest.raises(CompileError, match="begin 3 elements apart"):
-        lowered(module)
+        lowered(module, soc())
 
 
-@pytest.mark.parametrize(("name", "dynamic"), drawn("f16", "f32", "i32", "bf16", "i1"))
+@pytest.mark.parametrize(
+    ("name", "dynamic", "machine"), drawn_for_all("f16", "f32", "i32", "bf16", "i1")
+)
 @pytest.mark.parametrize(("small", "large"), [
     ((1, 1), (1, 40)), ((1, 1), (6, 20)), ((1, 1), (9, 1)), ((1, 40), (7, 40)),
     ((1, 300), (3, 300)), ((7, 1), (7, 40)), ((3, 1), (3, 300)),
     ((300, 1), (300, 9)), ((1, 9), (300, 9)), ((100, 1), (100, 150)), ((1, 150), (100, 150)),
 ])  # fmt: skip
 def test_broadcasts(
-    small: tuple[int, int], large: tuple[int, int], name: str, dynamic: bool
+    small: tuple[int, int], large: tuple[int, int], name: str, dynamic: bool, machine: str
 ) -> None:
     x, like = values(name, *small), values(name, *large)
 
@@ -116,16 +136,18 @@ def test_broadcasts(
         return kernel.broadcast(a, large, valid)
 
     granule = 32 if name == "i1" else 16
-    got = one_tile(compute, [x, like], large, name, dynamic=dynamic, granule=granule)
+    got = one_tile(
+        compute, [x, like], large, name, dynamic=dynamic, granule=granule, machine=machine
+    )
     np.testing.assert_array_equal(got, np.broadcast_to(x, large))
 
 
 @pytest.mark.parametrize("name", ["f16", "f32", "i32"])
 @pytest.mark.parametrize("small", [(1, 1), (1, 40), (7, 1)])
 @pytest.mark.parametrize("large", [(7, 40), (7, 300), (300, 40), (3, 4000)])
-@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize(("left", "machine"), [(False, SPLIT), (True, SPLIT), (True, COUPLED)])
 def test_arithmetic_with_a_row_or_column(
-    small: tuple[int, int], large: tuple[int, int], name: str, left: bool
+    small: tuple[int, int], large: tuple[int, int], name: str, left: bool, machine: str
 ) -> None:
     shape = tuple(1 if s == 1 else n for s, n in zip(small, large, strict=True))
     x, y = values(name, *shape), values(name, *large)
@@ -134,11 +156,12 @@ def test_arithmetic_with_a_row_or_column(
         many = kernel.broadcast(a, large, tile.valid_shape(b))
         return kernel.apply("sub", many, b) if left else kernel.apply("sub", b, many)
 
-    got = one_tile(compute, [x, y], large, name, dynamic=True)
+    got = one_tile(compute, [x, y], large, name, dynamic=True, machine=machine)
     np.testing.assert_array_equal(got, x - y if left else y - x)
 
 
-def test_two_small_tiles_and_a_broadcast_with_other_readers() -> None:
+@pytest.mark.parametrize("machine", [SPLIT, COUPLED])
+def test_two_small_tiles_and_a_broadcast_with_other_readers(machine: str) -> None:
     x, y = values("f32", 1, 40), values("f32", 7, 1)
 
     def compute(kernel: TileKernel, a, b):
@@ -146,7 +169,7 @@ def test_two_small_tiles_and_a_broadcast_with_other_readers() -> None:
         total = kernel.apply("add", rows, columns)
         return kernel.apply("mul", total, kernel.apply("exp", columns))
 
-    got = one_tile(compute, [x, y], (7, 40), "f32")
+    got = one_tile(compute, [x, y], (7, 40), "f32", machine=machine)
     np.testing.assert_array_equal(got, (x + y) * np.exp(y.astype(np.float64)).astype(np.float32))
 
 
@@ -170,48 +193,54 @@ def test_a_carried_row_is_read_before_its_next_value() -> None:
 REDUCE = {"sum": np.sum, "max": np.max, "min": np.min}
 
 
-@pytest.mark.parametrize(("name", "dynamic"), drawn("f16", "f32", "i32"))
+@pytest.mark.parametrize(("name", "dynamic", "machine"), drawn_for_all("f16", "f32", "i32"))
 @pytest.mark.parametrize("kind", REDUCE)
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("shape", [
     (1, 1), (1, 7), (7, 1), (3, 50), (50, 3), (9, 64), (5, 200), (40, 200), (1, 900), (300, 5),
     (300, 1), (2, 130),
 ])  # fmt: skip
-def test_reductions(shape: tuple[int, int], axis: int, kind: str, name: str, dynamic: bool) -> None:
+def test_reductions(
+    shape: tuple[int, int], axis: int, kind: str, name: str, dynamic: bool, machine: str
+) -> None:
     x = values(name, *shape)
     wanted = REDUCE[kind](x.astype(np.int64), axis=axis, keepdims=True)
 
     def compute(kernel: TileKernel, a):
         return kernel.emit.value(tile.ReduceOp, kind, a, axis)
 
-    got = one_tile(compute, [x], wanted.shape, name, dynamic=dynamic)
+    got = one_tile(compute, [x], wanted.shape, name, dynamic=dynamic, machine=machine)
     np.testing.assert_array_equal(got, wanted)
 
 
-def test_wide_rows_are_folded_one_by_one() -> None:
+@pytest.mark.parametrize("machine", [SPLIT, COUPLED])
+def test_wide_rows_are_folded_one_by_one(machine: str) -> None:
     x = values("f32", 2, 18000)
 
     def compute(kernel: TileKernel, a):
         return kernel.emit.value(tile.ReduceOp, "sum", a, 1)
 
     for dynamic in (False, True):
-        got = one_tile(compute, [x], (2, 1), "f32", dynamic=dynamic)
+        got = one_tile(compute, [x], (2, 1), "f32", dynamic=dynamic, machine=machine)
         np.testing.assert_array_equal(got, x.sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (1, 64), (1, 300), (4, 20), (9, 1), (130, 1), (3, 70)])
 @pytest.mark.parametrize("steps", [(0, 1), (1, 0), (-3, 7)])
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_positions(shape: tuple[int, int], steps: tuple[int, int], dynamic: bool) -> None:
+@pytest.mark.parametrize("machine", [SPLIT, COUPLED])
+def test_positions(
+    shape: tuple[int, int], steps: tuple[int, int], dynamic: bool, machine: str
+) -> None:
     rows, columns = np.indices(shape)
     wanted = 5 + rows * steps[0] + columns * steps[1]
 
     def body(kernel: TileKernel, handles, scalars) -> None:
         valid = (scalars[0], scalars[1]) if dynamic else shape
         made = kernel.iota(shape, valid, steps, scalars[2])
-        kernel.store(made, handles[0], 0, stride_of(shape[1], shape))
+        kernel.store_beside(made, handles[0], 0, stride_of(shape[1], shape))
 
-    got = outcome(TileKernel(body), [], shape, np.int32, [*shape, 5])
+    got = outcome(vector_kernel(body, machine), [], shape, np.int32, [*shape, 5])
     np.testing.assert_array_equal(got, wanted)
 
 
@@ -229,15 +258,27 @@ def test_transposition_by_gather(name: str) -> None:
     np.testing.assert_array_equal(got, x.T)
 
 
-@pytest.mark.parametrize("name", DTYPES)
-def test_constants(name: str) -> None:
+def test_gathering_is_an_error_where_nothing_gathers() -> None:
+    def compute(kernel: TileKernel, a):
+        return kernel.emit.value(tile.GatherOp, a, kernel.iota((4, 8), (4, 8), (2, 16)))
+
+    with pytest.raises(CompileError, match="ascend910a lacks instructions for gathering") as caught:
+        one_tile(compute, [values("f16", 4, 8)], (4, 8), "f16", machine=COUPLED)
+    assert caught.value.fix == "transpose or slice whole rows instead"
+
+
+@pytest.mark.parametrize(
+    ("name", "machine"),
+    [(n, SPLIT) for n in DTYPES] + [(n, COUPLED) for n in DTYPES if n not in ("bf16", "i64")],
+)
+def test_constants(name: str, machine: str) -> None:
     value = 1.5 if DTYPES[name].is_float else 1
 
     def body(kernel: TileKernel, handles, scalars) -> None:
         made = kernel.full(value, (3, 20), (3, scalars[0]), name)
-        kernel.store(made, handles[0], 0, 20)
+        kernel.store_beside(made, handles[0], 0, 20)
 
-    got = outcome(TileKernel(body, granule=32), [], (3, 20), NUMPY[name], [20])
+    got = outcome(vector_kernel(body, machine, 32), [], (3, 20), NUMPY[name], [20])
     np.testing.assert_array_equal(got, np.full((3, 20), value, NUMPY[name]))
 
 
@@ -283,8 +324,8 @@ def test_carried_tiles_that_cannot_stay_in_place(trips: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 7, 40, 150])
-@pytest.mark.parametrize("slots", [1, 2])
-def test_softmax(columns: int, slots: int) -> None:
+@pytest.mark.parametrize(("slots", "machine"), [(1, SPLIT), (2, SPLIT), (2, COUPLED)])
+def test_softmax(columns: int, slots: int, machine: str) -> None:
     rows = 11
     x = RANDOM.standard_normal((rows, columns)).astype(np.float32)
 
@@ -300,14 +341,14 @@ def test_softmax(columns: int, slots: int) -> None:
             shifted = kernel.apply("sub", a, kernel.broadcast(largest, shape, valid))
             powers = kernel.apply("exp", shifted)
             total = emit.value(tile.ReduceOp, "sum", powers, 1)
-            kernel.store(
+            kernel.store_beside(
                 kernel.apply("div", powers, kernel.broadcast(total, shape, valid)),
                 handles[1],
                 place,
                 columns,
             )
 
-    got = outcome(TileKernel(body, slots=slots), [x], x.shape, np.float32)
+    got = outcome(vector_kernel(body, machine, slots=slots), [x], x.shape, np.float32)
     powers = np.exp(x - x.max(axis=1, keepdims=True))
     np.testing.assert_allclose(got, powers / powers.sum(axis=1, keepdims=True), rtol=1e-6)
 

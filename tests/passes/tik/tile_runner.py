@@ -34,6 +34,7 @@ from pypto.target.soc import Soc, soc
 
 PAGE = 4096
 POISON = 0xFF
+SPLIT, COUPLED = "ascend910b1", "ascend910a"
 
 
 def dtype(array: np.ndarray) -> DType:
@@ -50,7 +51,7 @@ class TileKernel:
     core: str = "vector"
     granule: int = 16
     slots: int = 1
-    soc: str = "ascend910b1"
+    soc: str = SPLIT
     emit: Emitter = field(init=False)
 
     def module(self, dtypes: Sequence[DType], scalars: int = 0) -> ModuleOp:
@@ -100,6 +101,12 @@ class TileKernel:
         operands = map(self.emit.index, (offset, stride))
         self.emit.op(tile.StoreOp, value, target, *operands, **rest)
 
+    def store_beside(
+        self, value: SSAValue, target: SSAValue, offset: Index = 0, stride: Index = 0
+    ) -> None:
+        """A store on any machine that leaves what lies behind its rows as it is."""
+        self.store(value, target, offset, stride, merge=soc(self.soc).is_coupled)
+
     def apply(
         self,
         operator: str,
@@ -144,6 +151,17 @@ class TileKernel:
         return self.emit.value(
             tile.IotaOp, self.emit.index(start), *steps, *operands, self.type(*shape, "i32")
         )
+
+
+def vector_kernel(
+    body: Callable[[TileKernel, list[SSAValue], list[SSAValue]], None],
+    machine: str,
+    granule: int = 16,
+    slots: int = 1,
+) -> TileKernel:
+    """A kernel for the vector pipe of a machine."""
+    core = "aicore" if soc(machine).is_coupled else "vector"
+    return TileKernel(body, core, granule, slots, machine)
 
 
 @dataclass
