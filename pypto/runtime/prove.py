@@ -98,7 +98,7 @@ class Prover(Guard):
         self.executes = False
         self.text = ""
         self.results: tuple[np.ndarray, ...] = ()
-        self.bounds: tuple[Interval, ...] | None = None
+        self.bounds: tuple[Interval, ...] = ()
 
     def obstacle(self, module: ModuleOp) -> str | None:
         """Why a module cannot be executed; None when it can."""
@@ -117,9 +117,13 @@ class Prover(Guard):
         if self.executes:
             if self.inputs is None:
                 self.inputs = random_inputs(module)
-            check_order(module, self.constants, self.inputs)
-            self.results = execute(module, self.constants, self.inputs)
-            self.bounds = bounds_of(module, self.constants, self.inputs)
+            try:
+                check_order(module, self.constants, self.inputs)
+                self.results = execute(module, self.constants, self.inputs)
+                self.bounds = bounds_of(module, self.constants, self.inputs)
+            except PyptoError as error:
+                error.notes += ("no pass has run: the module that was given cannot be executed",)
+                raise
 
     def apply(self, one: Pass, context: Context, module: ModuleOp) -> None:
         try:
@@ -203,7 +207,7 @@ class Prover(Guard):
 
     def bound(self, one: Pass, number: int) -> Interval | None:
         """The interval of a result behind a pass; None when every bit must stay."""
-        return None if one.exact or self.bounds is None else self.bounds[number]
+        return None if one.exact else self.bounds[number]
 
     def wrong(self, one: Pass, results: Sequence[np.ndarray]) -> list[np.ndarray]:
         """For each result which elements are not what they may be behind a pass."""

@@ -25,7 +25,7 @@ from pypto.runtime.prove_serial import enlarged, runnable, stage_of
 from pypto.runtime.tile_interpreter import Argument, GlobalTensor, run_kernel
 from pypto.runtime.tile_numbers import ExactNumbers, IntervalNumbers
 from pypto.target.executable import BufferArgument, Executable, Launch, Role, resolve
-from pypto.target.memory import Space
+from pypto.target.memory import LOCAL_SPACES, Space
 from pypto.target.program import Program
 from pypto.target.rows import ROW_WIDTH
 from pypto.target.soc import DEFAULT_SOC
@@ -62,12 +62,11 @@ def execute(
 
 def bounds_of(
     module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]
-) -> tuple[Interval, ...] | None:
-    """The intervals the results of a module may lie in; None once it computes by instructions."""
+) -> tuple[Interval, ...]:
+    """The intervals the results of a module may lie in; those of instructions are points."""
     if not is_host_level(module):
         return derive_bounds(module, inputs, constants)
-    machine = HostRun(module, constants)
-    return None if any(map(stage_of, machine.kernels.values())) else machine.bounds(inputs)
+    return HostRun(module, constants).bounds(inputs)
 
 
 def check_order(module: ModuleOp, constants: ConstantStore, inputs: Sequence[np.ndarray]) -> None:
@@ -94,9 +93,9 @@ class HostRun:
             if stage_of(kernel) is None:
                 programs.append(_placeholder(kernel))
                 continue
-            program, bytes = runnable(kernel, dtypes, self.machine)
+            program, own = runnable(kernel, dtypes, self.machine)
             programs.append(program)
-            needed = {s: max(needed.get(s, 0), bytes.get(s, 0)) for s in {*needed, *bytes}}
+            needed = {space: max(needed.get(space, 0), own.get(space, 0)) for space in LOCAL_SPACES}
         self.machine = enlarged(self.machine, needed)
         self.executable: Executable = build_host(module, soc, programs, constants)
 
@@ -142,6 +141,9 @@ class HostRun:
             tensors.append(GlobalTensor(tuple(p.reshape(-1) for p in planes), buffer.dtype))
         for step in self.executable.steps:
             kernel = self.kernels[self.executable.programs[step.program].name]
+            if stage_of(kernel) is not None:
+                self.bound_instructions(loaded, step, tensors, numbers)
+                continue
             arguments = [
                 tensors[argument.buffer]
                 if isinstance(argument, BufferArgument)
@@ -153,6 +155,31 @@ class HostRun:
             Interval(*(plane.reshape(loaded.buffer(n).shape) for plane in tensors[n].planes))
             for n in self.executable.results
         )
+
+    def bound_instructions(
+        self,
+        loaded: Loaded,
+        step: Launch,
+        tensors: list[GlobalTensor],
+        numbers: IntervalNumbers,
+    ) -> None:
+        """What instructions make of points are points, and of anything else unknown."""
+        program = self.executable.programs[step.program]
+        pairs = list(zip(step.arguments, program.parameters, strict=True))
+        read, written = (
+            {a.buffer for a, p in pairs if isinstance(a, BufferArgument) and p.writes is writes}
+            for writes in (False, True)
+        )
+        is_known = all(np.array_equal(*tensors[n].planes[1:], equal_nan=True) for n in read)
+        for number in read if is_known else ():
+            array = loaded.buffer(number)
+            array[...] = tensors[number].planes[0].reshape(array.shape).astype(array.dtype)
+        if is_known:
+            loaded.launch(step, program, Options())
+        for number in written:
+            array, dtype = loaded.buffer(number), self.executable.buffers[number].dtype
+            made = numbers.lift(array) if is_known else numbers.garbage(array.shape, dtype)
+            tensors[number] = GlobalTensor(tuple(p.reshape(-1).copy() for p in made), dtype)
 
 
 def _placeholder(kernel: FuncOp) -> Program:

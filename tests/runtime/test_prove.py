@@ -22,6 +22,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.rewriter import InsertPoint, Rewriter
 
 import pypto
+from pypto.codegen import kernels_of
 from pypto.dialects import tik, tile
 from pypto.dialects.builder import Builder
 from pypto.dialects.constants import ConstantStore
@@ -43,6 +44,7 @@ from pypto.passes.tile.tile_kernels import TileKernels
 from pypto.runtime.compiler import Stage
 from pypto.runtime.kernel import Kernel
 from pypto.runtime.prove import BrokenPass, Divergence, Prover, prove, same_bits
+from pypto.runtime.prove_culprit import exchanged
 from pypto.runtime.prove_inputs import AWKWARD, random_inputs
 from pypto.runtime.prove_run import bounds_of, execute
 from pypto.runtime.signature import bind
@@ -373,7 +375,6 @@ def test_tiles_bound_what_instructions_give() -> None:
     text, _, constants = behind(product, "tile-kernels", A, B)
     module = parse_module(text, "dump.mlir")
     bounds = bounds_of(module, constants, (A, B))
-    assert bounds is not None
     (result,) = execute(module, constants, (A, B))
     assert bounds[0].contains(result).all()
     wrong = result.copy()
@@ -394,9 +395,46 @@ def test_tiles_bound_what_instructions_give() -> None:
     assert caught.value.divergence.kind == "bound"
 
 
-def test_instructions_have_no_bounds() -> None:
+def test_bounds_of_instructions_are_points() -> None:
     text, _, constants = behind(chain, "lower-to-tik", X)
-    assert bounds_of(parse_module(text, "dump.mlir"), constants, (X,)) is None
+    module = parse_module(text, "dump.mlir")
+    (bound,) = bounds_of(module, constants, (X,))
+    (result,) = execute(module, constants, (X,))
+    np.testing.assert_array_equal(bound.low, result)
+    np.testing.assert_array_equal(bound.high, result)
+
+
+def kernels_in_a_row(x):
+    return pypto.softmax(pypto.sum(pypto.exp(x).T, -1) * 0.125, -1).reshape((37,))
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_module_may_mix_levels(place) -> None:
+    """One kernel of tiles, or all but one, among kernels of instructions."""
+    tiles, remaining, constants = behind(kernels_in_a_row, "tile-kernels", X)
+    lowered, _, _ = behind(kernels_in_a_row, "lower-to-tik", X)
+    before, after = parse_module(tiles, "tiles.mlir"), parse_module(lowered, "tik.mlir")
+    names = [kernel.sym_name.data for kernel, _ in kernels_of(before)]
+    assert len(names) > 1
+    mixed = exchanged(before, after, names[place])
+    (exact,) = execute(before, constants, (X,))
+    (result,) = execute(mixed, constants, (X,))
+    np.testing.assert_allclose(result, exact, rtol=1e-5)
+    (bound,) = bounds_of(mixed, constants, (X,))
+    assert bound.contains(result).all()
+    assert np.isinf(bound.high).all() == (place == -1)
+    prove(mixed, constants, remaining, (X,))
+
+
+def test_a_module_that_is_wrong_from_the_start() -> None:
+    text, remaining, constants = behind(chain, "tile-kernels", X)
+    wrong = re.sub(r"tile.load %(\w+)\[%\w+\]", r"tile.load %\1[%far]", text, count=1)
+    far = "%far = arith.constant 1000 : index loc(unknown)"
+    wrong = re.sub(r"( *)(%\w+ = tik.block_idx)", rf"\1{far}\n\1\2", wrong, count=1)
+    with pytest.raises(CompileError) as caught:
+        prove(parse_module(wrong, "wrong.mlir"), constants, remaining, (X,))
+    assert caught.value.code == "TILE_OUT_OF_RANGE"
+    assert caught.value.notes == ("no pass has run: the module that was given cannot be executed",)
 
 
 # Inputs.
