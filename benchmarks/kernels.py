@@ -52,7 +52,7 @@ def timed(
     function: Callable[..., Any], inputs: tuple[np.ndarray, ...], soc: str, level: int
 ) -> Profile:
     """The profile of one run that computes no values."""
-    kernel = Kernel(function, Options(soc=soc, opt_level=level))
+    kernel = Kernel(function, Options(soc=soc, opt_level=level, use_cache=False))
     types = bind(function, inputs, {}).types
     made = kernel.compilation(types)
     return execute(

@@ -43,6 +43,13 @@ class Request:
     print_after: tuple[str, ...]
     verify_each: bool
     as_json: bool
+    use_cache: bool
+
+    @property
+    def shows_ir(self) -> bool:
+        """Whether the passes have to run before the eyes of the user."""
+        shown = self.dump_ir is not None or self.print_after_all or self.print_after
+        return bool(shown) or self.verify_each or self.emit not in FILE_NAMES
 
     def observer(self, recorder: LevelRecorder, subfolder: str, *others: Observer) -> Observer:
         """What watches the passes; dumps go to a folder of their own."""
@@ -99,13 +106,18 @@ def emit_of(output: Path | None) -> str:
 def compile_case(case: KernelCase, request: Request, observer: Observer) -> Executable:
     """Compile a kernel for its declared types, else for its example inputs."""
     kernel = case.kernel.with_options(
-        soc=request.soc, opt_level=request.opt_level, verify_each=request.verify_each
+        soc=request.soc,
+        opt_level=request.opt_level,
+        verify_each=request.verify_each,
+        use_cache=request.use_cache,
     )
     types = signature.declared_types(kernel.function)
     inputs = None
     if types is None or (request.verify_each and case.example_inputs is not None):
         call = signature.bind(kernel.function, case.inputs(), {})
         types, inputs = call.types, call.arrays
+    if request.use_cache and not request.shows_ir:
+        return kernel.compilation(types).executable
     return kernel.compile_anew(types, observer, inputs).executable
 
 

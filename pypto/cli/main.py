@@ -120,6 +120,7 @@ def compile_(
     print_ir_after_all: PrintAfterAll = False,
     print_ir_after: PrintAfter = None,
     verify_each: VerifyEach = False,
+    no_cache: NoCache = False,
     json: Json = False,
 ) -> None:
     """Compile a kernel and write the IR of a level, assembly text or a binary."""
@@ -135,6 +136,7 @@ def compile_(
         print_after=tuple(print_ir_after or ()),
         verify_each=verify_each,
         as_json=json,
+        use_cache=not no_cache,
     )
     compile_command(target, request)
 
@@ -274,6 +276,17 @@ def bench(
 
     ok = bench_command(suite, tuple(settings or ()), listing=list_, as_json=json)
     raise typer.Exit(0 if ok else 1)
+
+
+@app.command("cache")
+def cache_(
+    clear: Annotated[bool, typer.Option("--clear", help="Remove everything in it.")] = False,
+    json: Json = False,
+) -> None:
+    """Show where compiled kernels are kept and how large they are, or remove them."""
+    from pypto.cli.cache import cache_command
+
+    cache_command(clear=clear, as_json=json)
 
 
 def spread(arguments: list[str], option: str) -> list[str]:
