@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.ir import SSAValue
 
 from pypto.dialects.emitter import Index
 from pypto.passes.tik.lowering_state import Lowering
-from pypto.passes.tile.alignment import Tail
+from pypto.passes.tile.alignment import ROOM_BYTES, Tail, runs_at_end
 from pypto.passes.tile.arithmetic import ceil_div
 from pypto.target.memory import BLOCK_BYTES, Space
 
@@ -121,6 +121,9 @@ def _store_exactly(rows: Rows) -> None:
     from there.
     """
     emit, blocks, length = rows.state.emit, rows.blocks, rows.bytes
+    if isinstance(length, int) and length <= ROOM_BYTES:
+        _store_as_one(rows, length)
+        return
     ends = _block_per_row(rows, "ends", rows.most)
     last_two = emit.mul(emit.sub(blocks, 2), BLOCK_BYTES)
     with rows.each() as row:
@@ -135,6 +138,28 @@ def _store_exactly(rows: Rows) -> None:
     with rows.each() as row:
         end = rows.in_gm(row, emit.sub(length, BLOCK_BYTES))
         _copy_out(rows, end, _block_of(rows, ends, row), length=1)
+
+
+def _store_as_one(rows: Rows, length: int) -> None:
+    """Short rows without gaps: they have room together, in at least twice the rows at the end.
+
+    What the rows at the end hold is put together one block too far in front, as above.
+    """
+    state, emit = rows.state, rows.state.emit
+    if rows.stride != length:
+        raise state.unsupported(
+            f"rows of {length} bytes that leave what lies behind them alone",
+            "store them with merge, on one core",
+        )
+    last = runs_at_end(length)
+    first = emit.sub(rows.count, last)
+    end = _block_per_row(rows, "ends", 1)
+    in_front = rows.in_gm(first, -BLOCK_BYTES)
+    _store_and_restore(replace(rows, held=rows.in_ub(first), place=in_front, count=last, most=last))
+    _copy_in(rows, end, rows.in_gm(rows.count, -2 * BLOCK_BYTES), length=1)
+    _store_and_restore(replace(rows, count=first, most=rows.most - last))
+    _copy_out(rows, rows.in_gm(first), rows.in_ub(first), length=1)
+    _copy_out(rows, rows.in_gm(rows.count, -BLOCK_BYTES), end, length=1)
 
 
 def _store_and_restore(rows: Rows) -> None:

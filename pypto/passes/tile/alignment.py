@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pypto.passes.tile.arithmetic import ceil_div
 from pypto.target.instructions import exists
 from pypto.target.memory import BLOCK_BYTES
 from pypto.target.soc import Soc
@@ -34,12 +35,14 @@ class Runs:
     """``count`` runs of ``length`` neighbouring elements of ``size`` bytes that a kernel stores.
 
     None stands for a number known at launch. ``ends_tensor``: nothing lies behind the last run.
+    ``adjacent``: so many runs follow each other without a gap, and tiles hold some of them.
     """
 
     size: int
     length: int | None
     count: int | None
     ends_tensor: bool = True
+    adjacent: int | None = 1
 
 
 def copies_whole_blocks(machine: Soc) -> bool:
@@ -47,8 +50,10 @@ def copies_whole_blocks(machine: Soc) -> bool:
     return not exists("copy_ubuf_to_gm_align.b16", machine.architecture)
 
 
-def tail_of(runs: Runs, piece: int) -> Tail:
+def tail_of(runs: Runs, piece: int, rows: int = 1) -> Tail:
     """How runs are stored in pieces of ``piece`` elements, the last one of a run being shorter.
+
+    A tile holds ``rows`` adjacent runs, the last one fewer.
 
     >>> str(tail_of(Runs(size=4, length=741, count=1), 128))
     'free'
@@ -56,6 +61,8 @@ def tail_of(runs: Runs, piece: int) -> Tail:
     'exact'
     >>> str(tail_of(Runs(size=4, length=130, count=34), 128))
     'merge'
+    >>> str(tail_of(Runs(size=4, length=5, count=64, adjacent=64), 5, 16))
+    'exact'
     """
     if is_whole(piece, runs.size) and (is_last(runs) or is_whole(runs.length, runs.size)):
         return Tail.FREE
@@ -67,7 +74,20 @@ def tail_of(runs: Runs, piece: int) -> Tail:
     if all(is_whole(length, runs.size) for length in lengths):
         return Tail.FREE
     has_room = all(length * runs.size > ROOM_BYTES for length in lengths)
-    return Tail.EXACT if has_room else Tail.MERGE
+    return Tail.EXACT if has_room or fills_room(runs, piece, rows) else Tail.MERGE
+
+
+def fills_room(runs: Runs, piece: int, rows: int) -> bool:
+    """Whether every tile holds whole runs, so many that they have room together."""
+    if runs.length is None or runs.adjacent is None or piece < runs.length:
+        return False
+    fewest = min(piece_lengths(runs.adjacent, rows))
+    return fewest >= 2 * runs_at_end(runs.length * runs.size)
+
+
+def runs_at_end(bytes: int) -> int:
+    """How many adjacent runs of so many bytes hold the last 32 bytes of them all."""
+    return ceil_div(BLOCK_BYTES, bytes)
 
 
 def is_last(runs: Runs) -> bool:

@@ -174,12 +174,13 @@ class Frame:
         stride: Index,
         runs: Runs,
         piece: int,
+        rows: int = 1,
     ) -> None:
-        """Store a tile whose rows hold at most ``piece`` elements of some of an output's ``runs``.
+        """Store a tile: ``piece`` elements of each of ``rows`` adjacent ``runs``, or fewer.
 
         A kernel that writes back what lies behind its runs does its tasks in order.
         """
-        tail = Tail.FREE if self.copies_bytes else tail_of(runs, piece)
+        tail = Tail.FREE if self.copies_bytes else tail_of(runs, piece, rows)
         self.is_serial = self.is_serial or tail is Tail.MERGE
         emit = self.emitter
         place = emit.index(offset), emit.index(stride)

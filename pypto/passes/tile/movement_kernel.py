@@ -193,7 +193,8 @@ class MovementKernel:
             )
             walked = [*zip(outer, places, strict=True), (rows, row), (columns, column)]
             moved = self.load(source, bases[0], walked, rows.source, valid, type)
-            self.store(moved, bases[1], walked, rows.target, runs, schedule.columns)
+            held = schedule.columns, schedule.rows
+            self.store(moved, bases[1], walked, rows.target, runs, *held)
 
     def collect(self, source: SSAValue, axes: tuple[MoveAxis, ...], bases: tuple[int, int]) -> None:
         """Elements that are no neighbours become neighbours: columns go in, rows come out."""
@@ -246,8 +247,11 @@ class MovementKernel:
         """What a move stores, as runs along its last axis."""
         total = prod(type_of(self.op.results[0]).shape) * self.factor
         last = base + sum((axis.extent - 1) * axis.target for axis in axes)
-        count = prod(axis.extent for axis in axes[:-1])
-        return Runs(self.dtype.bytes, axes[-1].extent, count, ends_tensor=last + 1 == total)
+        *outer, rows, columns = (MoveAxis(1, 0, 0), *axes)
+        count = prod(axis.extent for axis in (*outer, rows))
+        adjacent = rows.extent if rows.target == columns.extent else 1
+        ends_tensor = last + 1 == total
+        return Runs(self.dtype.bytes, columns.extent, count, ends_tensor, adjacent)
 
     def schedule(
         self,
@@ -418,10 +422,17 @@ class MovementKernel:
         )
 
     def store(
-        self, value: SSAValue, base: int, walked: Walk, row_stride: int, runs: Runs, piece: int
+        self,
+        value: SSAValue,
+        base: int,
+        walked: Walk,
+        row_stride: int,
+        runs: Runs,
+        piece: int,
+        rows: int = 1,
     ) -> None:
         emit = self.emit
         offset: Index = base
         for axis, place in walked:
             offset = emit.add(offset, emit.mul(place, axis.target))
-        self.frame.store(value, self.output, offset, row_stride, runs, piece)
+        self.frame.store(value, self.output, offset, row_stride, runs, piece, rows)

@@ -126,6 +126,7 @@ class VectorKernel:
             type_of(value).dtype.bytes,
             known_product([self.axis_extent(place)]),
             known_product(others),
+            adjacent=known_product([self.axis_extent(self.space.rows if rows else None)]),
         )
         return Stored(runs, "columns" if columns else "rows" if rows else "none")
 
@@ -335,6 +336,7 @@ class _Step:
                 row_stride if rows else 0,
                 stored.runs,
                 stored.piece(kernel.schedule),
+                stored.rows(kernel.schedule),
             )
 
     def as_tile(self, value: SSAValue, rows: bool, columns: bool) -> SSAValue:

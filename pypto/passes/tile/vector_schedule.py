@@ -60,6 +60,10 @@ class Stored:
         """Elements of a run that one tile holds."""
         return {"rows": schedule.rows, "columns": schedule.columns, "none": 1}[self.along]
 
+    def rows(self, schedule: VectorSchedule) -> int:
+        """Runs that one tile holds."""
+        return schedule.rows if self.along == "columns" else 1
+
 
 @dataclass(frozen=True)
 class VectorSchedule:
@@ -94,7 +98,7 @@ def task_count(schedule: VectorSchedule, problem: VectorProblem) -> int:
 
 def cores_of(schedule: VectorSchedule, problem: VectorProblem, soc: Soc) -> int:
     """Cores that may share out the tasks: one when a task writes back what another one owns."""
-    tails = (tail_of(stored.runs, stored.piece(schedule)) for stored in problem.stored)
+    tails = (tail_of(s.runs, s.piece(schedule), s.rows(schedule)) for s in problem.stored)
     return 1 if Tail.MERGE in tails else soc.vector_cores
 
 

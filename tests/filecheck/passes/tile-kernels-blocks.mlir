@@ -13,6 +13,10 @@ builtin.module attributes {pypto.soc = "ascend910a"} {
     %0 = pypto.add %x, %y : (tensor<64x5xf32>, tensor<5xf32>) -> tensor<64x5xf32>
     func.return %0 : tensor<64x5xf32>
   }
+  func.func @beside(%x: tensor<64x5xf32>, %y: tensor<64x3xf32>) -> tensor<64x8xf32> attributes {pypto.kernel = "aicore"} {
+    %0 = pypto.concat [%x, %y], dim = 1 : (tensor<64x5xf32>, tensor<64x3xf32>) -> tensor<64x8xf32>
+    func.return %0 : tensor<64x8xf32>
+  }
   func.func @sums(%x: tensor<64x37xf32>) -> tensor<64x1xf32> attributes {pypto.kernel = "aicore"} {
     %0 = pypto.reduce %x, kind = "sum", dims = [1], keepdim = true : (tensor<64x37xf32>) -> tensor<64x1xf32>
     func.return %0 : tensor<64x1xf32>
@@ -39,12 +43,18 @@ builtin.module attributes {pypto.soc = "ascend910a"} {
 // CHECK-LABEL: func.func @whole
 // CHECK: tile.store %{{.*}} stride %{{[^ ]*}} :
 
-// Longer rows than two blocks end without touching the next task's; shorter ones take turns.
+// Longer rows than two blocks end without touching the next task's. So do tiles of shorter ones
+// without gaps, of so many that they are longer; with gaps, tasks take turns.
 // CHECK-LABEL: func.func @longer
 // CHECK-SAME: grid = 32 : i64}
 // CHECK: tile.store %{{.*}} stride %{{.*}} exact :
 // CHECK-LABEL: func.func @shorter
+// CHECK-SAME: rows = 4 : i64, columns = 5 : i64
+// CHECK-SAME: grid = 16 : i64}
+// CHECK: tile.store %{{.*}} stride %{{.*}} exact :
+// CHECK-LABEL: func.func @beside
 // CHECK-SAME: grid = 1 : i64, order = "serial"}
+// CHECK: tile.store %{{.*}} stride %{{.*}} merge :
 // CHECK: tile.store %{{.*}} stride %{{.*}} merge :
 
 // Results of rows share blocks: tasks take so many rows that they fill some.

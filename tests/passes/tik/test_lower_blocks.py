@@ -69,6 +69,15 @@ def test_elements_behind_rows_are_not_touched(name, columns, rows, gap, dynamic)
     check_background(name, Tail.EXACT, rows, columns, columns + gap, dynamic)
 
 
+@pytest.mark.parametrize(
+    ("name", "rows", "columns"),
+    [("f32", 2, 9), ("f32", 9, 15), ("f32", 8, 5), ("f32", 40, 1), ("f16", 8, 5), ("f16", 4, 31),
+     ("u8", 64, 1), ("u8", 200, 3), ("i64", 4, 3), ("i64", 6, 7)],
+)  # fmt: skip
+def test_short_rows_are_stored_as_one(name, rows, columns) -> None:
+    check_background(name, Tail.EXACT, rows, columns, columns, dynamic=False)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize(
     ("rows", "columns", "stride"), [(1, 32, 0), (6, 32, 64), (6, 64, 64), (6, 32, 35), (6, 64, 67)]
@@ -85,6 +94,22 @@ def test_whole_blocks_need_no_care(name, rows, columns, stride, dynamic) -> None
     held = np.arange(rows)[:, None] * stride + np.arange(columns) + 5
     np.testing.assert_array_equal(got[held], x)
     assert (np.delete(got, held).view(np.uint8) == 0xFF).all()
+
+
+def test_short_rows_of_two_cores() -> None:
+    """The second core has the fewer rows, as many as it takes."""
+
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        emit = kernel.emit
+        row = emit.mul(emit.value(tik.BlockIndexOp), 9)
+        held = emit.min(9, emit.sub(scalars[0], row))
+        place = emit.mul(row, 5)
+        part = kernel.load(handles[0], (9, 5), (held, 5), place, 5)
+        kernel.store(part, handles[1], place, 5, exact=True)
+
+    x = draw("f32", 13, 5)
+    got = outcome(coupled(body, 8), [x], (13, 5), np.float32, [13], grid=2)
+    np.testing.assert_array_equal(got, x)
 
 
 def rows_of_two_cores(tail: Tail):
@@ -216,3 +241,13 @@ def test_transposes_of_parts_of_groups_are_refused(name: str, groups: str) -> No
     message = refused(body, draw(name, 24, 20), draw(name, 20, 24))
     assert f"a transpose of 24x20 {name} elements" in message
     assert groups in message
+
+
+def test_short_rows_with_gaps_are_refused() -> None:
+    def body(kernel: TileKernel, handles, scalars) -> None:
+        part = kernel.load(handles[0], (9, 5), (9, 5), 0, 5)
+        kernel.store(part, handles[1], 0, 7, exact=True)
+
+    message = refused(body, draw("f32", 9, 5), draw("f32", 9, 7))
+    assert "rows of 20 bytes that leave what lies behind them alone" in message
+    assert "store them with merge, on one core" in message

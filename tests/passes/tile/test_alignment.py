@@ -44,6 +44,16 @@ def test_exact_tails_have_room_in_every_piece(size, length, piece, count):
         assert shortest > alignment.ROOM_BYTES
 
 
+@given(st.sampled_from([1, 2, 4]), st.integers(1, 70), st.integers(1, 300), st.integers(1, 300))
+def test_tiles_of_short_rows_have_room_for_their_end_twice(size, length, adjacent, rows):
+    runs = Runs(size, length, adjacent, adjacent=adjacent)
+    fewest = min(held for _, held in pieces(adjacent, rows)) * length * size
+    if tail_of(runs, length, rows) is Tail.EXACT:
+        assert fewest >= alignment.ROOM_BYTES
+    elif adjacent > 1 and length * size % BLOCK_BYTES:
+        assert fewest < alignment.ROOM_BYTES + 2 * length * size
+
+
 @pytest.mark.parametrize(
     ("runs", "piece", "tail"),
     [
