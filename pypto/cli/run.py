@@ -71,7 +71,8 @@ def run_case(
         soc=soc, opt_level=opt_level, verify_each=verify_each, use_cache=use_cache
     )
     inputs = case.inputs()
-    with progress(f"running {case.name}"):
+    doing = "proving and running" if verify_each else "running"
+    with progress(f"{doing} {case.name}"):
         run = kernel.run(inputs, check_hazards=check, timeline=timeline)
         call = signature.bind(kernel.function, inputs, {})
         accuracy = compare(
