@@ -25,6 +25,8 @@ KEPT_FOLDERS = 8
 DRAFT = ".draft"
 DRAFT_SECONDS = 3600  # older ones were left by a process that was killed
 
+STARTED = time.time()
+
 _said: set[str] = set()
 
 
@@ -51,6 +53,15 @@ def folder_hash(folder: Path) -> str:
             elif entry.name != "__pycache__" and entry.is_dir():
                 digest.update(f"{entry.name}/{folder_hash(Path(entry.path))};".encode())
     return digest.hexdigest()
+
+
+def sources_changed(*folders: Path) -> bool:
+    """Whether sources were edited while this process ran: what it loaded may be older."""
+    return any(
+        path.suffix in SOURCE_SUFFIXES and modified(path) > STARTED
+        for folder in folders
+        for path in folder.rglob("*")
+    )
 
 
 def source_key() -> str:

@@ -15,7 +15,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from pypto.emulator.cache import cache_folder, say_damaged, write_file
+from pypto.emulator.cache import (
+    SOURCE_FOLDERS,
+    cache_folder,
+    say_damaged,
+    sources_changed,
+    write_file,
+)
 
 # How often code was found in the cache folder, and how often it had to be compiled.
 counts = {"hits": 0, "misses": 0}
@@ -39,7 +45,8 @@ def function_address(name: str, make: Callable[[], Any], arguments: int) -> int:
         counts["misses"] += 1
         symbol, code = _compiled(make(), arguments)
         body = symbol.encode() + b"\n" + code
-        write_file(path, hashlib.sha256(body).digest() + body)
+        if not sources_changed(*SOURCE_FOLDERS):
+            write_file(path, hashlib.sha256(body).digest() + body)
     else:
         counts["hits"] += 1
         symbol, code = stored

@@ -12,7 +12,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
@@ -24,13 +23,13 @@ import numpy as np
 from pypto.emulator.cache import (
     DRAFT,
     PACKAGE,
-    SOURCE_SUFFIXES,
     cache_root,
     folder_hash,
     modified,
     remove_drafts,
     say_damaged,
     say_once,
+    sources_changed,
     write_file,
 )
 from pypto.errors import PyptoError, SourceLocation
@@ -44,7 +43,6 @@ DEFAULT_LIMIT = 2**30
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 # After so large a part of the limit was written, the size of the folder is looked at again.
 PART = 16
-STARTED = time.time()
 
 _written: dict[Path, int] = {}
 
@@ -105,7 +103,7 @@ def store(key: str, executable: Executable) -> None:
     """Keep an executable; a cache that cannot be written is no error."""
     most = limit()
     data = key.encode() + b"\n" + to_bytes(with_files(executable, os.path.abspath))
-    if len(data) > most or sources_changed():
+    if len(data) > most or sources_changed(PACKAGE):
         return
     here = folder()
     if not write_file(here / f"{key}{SUFFIX}", data):
@@ -154,13 +152,6 @@ def limit() -> int:
         say_once(f"PYPTO_CACHE_LIMIT={text} is no size such as 500M or 2G; 1G is taken")
         return DEFAULT_LIMIT
     return int(number) * UNITS[unit]
-
-
-def sources_changed() -> bool:
-    """Whether the package was edited while this process ran: its code is not that of the key."""
-    return any(
-        path.suffix in SOURCE_SUFFIXES and modified(path) > STARTED for path in PACKAGE.rglob("*")
-    )
 
 
 def with_files(executable: Executable, rename: Callable[[str], str]) -> Executable:

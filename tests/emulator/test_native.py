@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -87,10 +89,96 @@ def test_old_folders_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert len(left) == cache.KEPT_FOLDERS
 
 
+def test_a_folder_in_use_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYPTO_CACHE_DIR", str(tmp_path))
+    used = tmp_path / "emulator" / cache.source_key()
+    used.mkdir(parents=True)
+    draft = used / f"killed.1.2{cache.DRAFT}"
+    draft.touch()
+    for path in (draft, used):
+        os.utime(path, (0, 0))
+    cache.cache_folder.cache_clear()
+    try:
+        assert cache.cache_folder() == used
+    finally:
+        cache.cache_folder.cache_clear()
+    assert used.stat().st_mtime > 0
+    assert not draft.exists()
+
+
+def fake_compiler(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
+    """Object files without a compiler; the names of what is compiled."""
+    made: list[str] = []
+
+    def compile_(function: str, _: int) -> tuple[str, bytes]:
+        made.append(function)
+        return "symbol", b"code of " + function.encode()
+
+    monkeypatch.setattr(native, "cache_folder", lambda: folder)
+    monkeypatch.setattr(native, "_compiled", compile_)
+    monkeypatch.setattr(native, "_load", lambda *parts: parts)
+    monkeypatch.setattr(cache, "STARTED", time.time() + 3600)
+    monkeypatch.setattr(cache, "_said", set())
+    return made
+
+
+def test_no_damage_reaches_the_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = fake_compiler(monkeypatch, tmp_path)
+
+    def address() -> object:
+        return native.function_address("f", lambda: "f", 1)
+
+    wanted = address()
+    path = tmp_path / "f.o"
+    whole = path.read_bytes()
+    assert address() == wanted
+    assert made == ["f"]
+    damaged = [b"", whole[:-1], whole + b"0", bytes(len(whole))]
+    damaged += [whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :] for i in range(len(whole))]
+    for data in damaged:
+        path.write_bytes(data)
+        assert address() == wanted
+        assert path.read_bytes() == whole
+    assert len(made) == 1 + len(damaged)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    path.unlink()
+    path.mkdir()
+    assert address() == wanted
+    assert path.read_bytes() == whole
+
+
+def test_a_folder_that_cannot_be_written_costs_time_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    made = fake_compiler(monkeypatch, tmp_path / "file")
+    for _ in range(2):
+        assert native.function_address("f", lambda: "f", 1) == ("f", "symbol", b"code of f")
+    assert made == ["f", "f"]
+    assert capsys.readouterr().err == (
+        f"warning: the cache in {tmp_path}/file cannot be written (File exists): "
+        "what is compiled is not kept\n"
+    )
+
+
+def test_code_of_sources_edited_meanwhile_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = fake_compiler(monkeypatch, tmp_path)
+    monkeypatch.setattr(cache, "STARTED", 0.0)
+    for _ in range(2):
+        native.function_address("f", lambda: "f", 1)
+    assert made == ["f", "f"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_code_that_is_broken_is_made_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(native, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "STARTED", time.time() + 3600)
     file = tmp_path / "broken.o"
     file.write_bytes(b"symbol\nno object file")
     make = partial(prepare._body_function, BY_MNEMONIC["copy_gm_to_cbuf.b32"])

@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYPTO_CACHE_DIR", str(root))
     monkeypatch.delenv("PYPTO_CACHE_LIMIT", raising=False)
     monkeypatch.setattr(cache, "_written", {})
-    monkeypatch.setattr(cache, "STARTED", time.time() + 3600)  # edits meanwhile do not matter here
+    monkeypatch.setattr(files, "STARTED", time.time() + 3600)  # edits meanwhile do not matter here
     monkeypatch.setattr(files, "_said", set())
     return root / "executables"
 
@@ -375,7 +375,7 @@ def test_nothing_is_kept_with_limit_zero_or_without_the_cache(
 def test_edits_of_the_package_meanwhile_are_not_stored_under_the_new_key(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "STARTED", 0.0)
+    monkeypatch.setattr(files, "STARTED", 0.0)
     made()
     assert not folder.exists()
 
