@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH_OF_A_PIPE = 1000  # columns when stdout is no terminal
 
@@ -32,6 +31,8 @@ def finite(value: Any) -> Any:
 
 def console() -> Console:
     """Writes to stdout, in colour on a terminal only."""
+    from rich.console import Console
+
     return Console(
         file=sys.stdout,
         width=None if sys.stdout.isatty() else WIDTH_OF_A_PIPE,
@@ -45,6 +46,9 @@ def print_table(
     headings: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Sequence[str] = ()
 ) -> None:
     """A compact table; the columns named in ``numbers`` are right-aligned."""
+    from rich import box
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for heading in headings:
         table.add_column(heading, justify="right" if heading in numbers else "left")
