@@ -73,6 +73,8 @@ class MatmulKernel:
         emit.location = self.op.location
         tiles = [ceil_div(self.m, schedule.m), ceil_div(self.n, schedule.n)]
         with self.frame.tasks([*self.batch, *tiles]) as (*batch, row_tile, column_tile):
+            if tiles[1] == 1 and drains_to_ub(self.frame.soc):
+                column_tile = 0  # rows are short ones of a known length
             row = emit.mul(row_tile, schedule.m)
             column = emit.mul(column_tile, schedule.n)
             rows = self.frame.valid(self.m, row, schedule.m)
@@ -128,7 +130,9 @@ class MatmulKernel:
             dtype = type_of(self.op.results[0]).dtype
             type = tile.TileType(schedule.m, schedule.n, dtype, Space.UB)
             total = self.emit.value(tile.DrainOp, total, type)
-            frame.store(total, frame.outputs[0], offset, stride, self.problem.runs, schedule.n)
+            frame.store(
+                total, frame.outputs[0], offset, stride, self.problem.runs, schedule.n, schedule.m
+            )
             return
         places = self.emit.index(offset), self.emit.index(stride)
         self.emit.op(tile.StoreOp, total, frame.outputs[0], *places)

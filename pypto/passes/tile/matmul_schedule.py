@@ -48,7 +48,7 @@ class MatmulProblem:
     @property
     def runs(self) -> Runs:
         """The result as runs of neighbouring elements: its rows."""
-        return Runs(self.result_bytes, self.n, self.batch * self.m)
+        return Runs(self.result_bytes, self.n, self.batch * self.m, adjacent=self.m)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def fits(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc) -> bool:
 
 def cores_of(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc) -> int:
     """Cores that may share out the tiles: one when a tile writes back what another one owns."""
-    if drains_to_ub(soc) and tail_of(problem.runs, schedule.n) is Tail.MERGE:
+    if drains_to_ub(soc) and tail_of(problem.runs, schedule.n, schedule.m) is Tail.MERGE:
         return 1
     return cores_for(soc, multiplies=True)
 
