@@ -139,10 +139,8 @@ class Prover(Guard):
     def judge(self, one: Pass, module: ModuleOp, step: Step) -> None:
         text = print_module(module)
         self.check_laws(one, module)
-        if text == self.text:
-            return
         self.check_text(one, module, text)
-        if self.executes:
+        if self.executes and text != self.text:
             self.check_results(one, module)
         self.text = text
 
@@ -191,6 +189,12 @@ class Prover(Guard):
         """The module gives the results it should."""
         assert self.inputs is not None
         results = self.executed(one, module, self.inputs)
+        if len(results) != len(self.results):
+            kind = "bits" if one.exact else "bound"
+            raise BrokenPass(
+                Divergence(one.name, kind),
+                f"pass {one.name!r} made {len(results)} results of {len(self.results)}",
+            )
         for number, (before, after) in enumerate(zip(self.results, results, strict=True)):
             if before.shape != after.shape or before.dtype != after.dtype:
                 raise BrokenPass(
@@ -234,13 +238,17 @@ class Prover(Guard):
             raise self.crashed(one, error) from error
         try:
             return execute(module, self.constants, inputs)
-        except PyptoError as error:
+        except Exception as error:  # what a pass leaves may fail in any way
             raise self.crashed(one, error) from error
 
-    def crashed(self, one: Pass, error: PyptoError) -> BrokenPass:
+    def crashed(self, one: Pass, error: Exception) -> BrokenPass:
+        what = f"what pass {one.name!r} leaves cannot be executed"
+        divergence = Divergence(one.name, "crash")
+        if not isinstance(error, PyptoError):
+            return BrokenPass(divergence, f"{what}: {type(error).__name__}: {error}")
         return BrokenPass(
-            Divergence(one.name, "crash"),
-            f"what pass {one.name!r} leaves cannot be executed: {error.code}: {error.message}",
+            divergence,
+            f"{what}: {error.code}: {error.message}",
             location=error.location,
             notes=error.notes,
         )

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     FloatAttr,
     FunctionType,
     IntegerAttr,
     ModuleOp,
+    UnitAttr,
     UnknownLoc,
     f32,
 )
@@ -41,6 +43,7 @@ from pypto.passes.tik.insert_sync import InsertSync
 from pypto.passes.tik.lower_to_tik import LowerToTik
 from pypto.passes.tik.place_buffers import PlaceBuffers
 from pypto.passes.tile.tile_kernels import TileKernels
+from pypto.runtime import prove as runtime_prove
 from pypto.runtime.compiler import Stage
 from pypto.runtime.kernel import Kernel
 from pypto.runtime.prove import BrokenPass, Divergence, Prover, prove, same_bits
@@ -324,6 +327,51 @@ def test_a_result_of_another_shape() -> None:
     assert error.divergence == Divergence("canonicalize", "bits", 0)
     assert error.message == (
         "pass 'canonicalize' changed result 0 from float32[5] to float32[5, 37]"
+    )
+
+
+def test_a_lost_result() -> None:
+    def lose(module: ModuleOp) -> None:
+        main, last = first(module, FuncOp), first(module, ReturnOp)
+        last.operands = last.operands[:1]
+        outputs = [value.type for value in last.operands]
+        main.function_type = FunctionType.from_lists(main.function_type.inputs, outputs)
+
+    error = broken(Canonicalize, lose, two_kernels, X)
+    assert error.divergence == Divergence("canonicalize", "bits")
+    assert error.message == "pass 'canonicalize' made 1 results of 2"
+
+
+def test_a_change_that_the_text_does_not_tell() -> None:
+    """The text is that of before, the module is not."""
+
+    def hide(module: ModuleOp) -> None:
+        main = first(module, FuncOp)
+        main.properties["arg_attrs"] = ArrayAttr([])
+
+    def nothing():
+        return pypto.ones((3, 7), pypto.float32)
+
+    error = broken(Canonicalize, hide, nothing)
+    assert error.divergence == Divergence("canonicalize", "text")
+
+
+def test_what_fails_in_the_execution() -> None:
+    """Whatever it is, it is the doing of the pass that was last."""
+
+    def fail(module: ModuleOp, *rest: Any) -> Any:
+        if "spoilt" in module.attributes:
+            raise ValueError("operands could not be broadcast")
+        return execute(module, *rest)
+
+    def spoil(module: ModuleOp) -> None:
+        module.attributes["spoilt"] = UnitAttr()
+
+    with patch.object(runtime_prove, "execute", fail):
+        error = broken(Fuse, spoil, chain, X)
+    assert error.divergence == Divergence("fuse", "crash")
+    assert error.message == (
+        "what pass 'fuse' leaves cannot be executed: ValueError: operands could not be broadcast"
     )
 
 
