@@ -116,6 +116,8 @@ def _store_freely(rows: Rows) -> None:
 def _store_exactly(rows: Rows) -> None:
     """Nothing behind the rows is read or written; a row is longer than two blocks.
 
+    Shorter ones have a length that is known here, and go together.
+
     The last 32 bytes of a row do not begin on a block in UB. They do after a way through global
     memory, within the row: its last two blocks are stored one block too far in front, and read
     from there.
