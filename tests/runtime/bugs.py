@@ -148,27 +148,34 @@ def lost_tail() -> Planted:
 
 
 def overlapping_buffers() -> Planted:
-    """A buffer gets 32 bytes per slot; one that is made while it is in use follows at once."""
+    """A buffer gets 32 bytes; one that is made while it is in use follows at once."""
 
     def change(run: Callable[[], None], module: ModuleOp) -> None:
         run()
         for kernel in kernels_at(module, tik.Stage.PLACED):
             lives = _lives(kernel)
-            found = [op for op in lives if op.space is Space.UB]
-            found.sort(key=lambda op: -op.slot_bytes * op.slot_count)
+            found = [op for op in lives if op.space is Space.UB and op.slot_count == 1]
+            found.sort(key=lambda op: -op.slot_bytes)
             for first, second in itertools.permutations(found, 2):
-                size, needed = (op.slot_bytes * op.slot_count for op in (first, second))
-                room = size - 32 * first.slot_count
                 is_made_meanwhile = lives[first][0] < lives[second][0] < lives[first][1]
-                if is_made_meanwhile and size >= needed and room > 0:
-                    overlap(first, second, room // second.slot_count // 32 * 32)
+                if (
+                    is_made_meanwhile
+                    and first.slot_bytes >= second.slot_bytes > 32
+                    and not any(meets(first, op) and meet(lives[op], lives[second]) for op in found)
+                ):
+                    assert first.place is not None
+                    second.bytes = IntegerAttr(first.slot_bytes - 32, i64)
+                    second.address = IntegerAttr(first.place + 32, i64)
+                    first.bytes = IntegerAttr(32, i64)
                     break
 
-    def overlap(first: tik.AllocOp, second: tik.AllocOp, bytes: int) -> None:
-        assert first.place is not None
-        first.bytes = IntegerAttr(32, i64)
-        second.address = IntegerAttr(first.place + 32 * first.slot_count, i64)
-        second.bytes = IntegerAttr(bytes, i64)
+    def meets(first: tik.AllocOp, other: tik.AllocOp) -> bool:
+        """Whether another buffer lies, at another time, where the first one does."""
+        a, b = first.place or 0, other.place or 0
+        return other is not first and a < b + other.slot_bytes and b < a + first.slot_bytes
+
+    def meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+        return one[0] < other[1] and other[0] < one[1]
 
     return around(PlaceBuffers, change)
 
