@@ -14,7 +14,8 @@ from pypto.passes.tik.lane_masks import first_lanes
 from pypto.passes.tik.lowering_interleave import GROUP_BYTES, element_vectors, rows_in_group
 from pypto.passes.tik.lowering_ramp import ramp
 from pypto.passes.tik.lowering_repeated import BLOCKS, column_chunks, is_steppable
-from pypto.passes.tik.lowering_state import MAX_REPEATS, Lowering, Tile, lanes_of
+from pypto.passes.tik.lowering_state import Lowering, Tile, lanes_of
+from pypto.passes.tik.whole_repeats import MAX_REPEATS
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I32, DType
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES

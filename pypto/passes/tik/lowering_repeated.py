@@ -11,7 +11,8 @@ from xdsl.ir import SSAValue
 from pypto.dialects.emitter import Index
 from pypto.passes.tik import lowering_interleave
 from pypto.passes.tik.lane_masks import first_lanes
-from pypto.passes.tik.lowering_state import BITS_OF_SIZE, MAX_REPEATS, Lowering, Tile, lanes_of
+from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Lowering, Tile, lanes_of
+from pypto.passes.tik.whole_repeats import MAX_REPEATS
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 

@@ -14,7 +14,6 @@ from pypto.dialects.emitter import Emitter, Index
 from pypto.dialects.locations import from_ir
 from pypto.dialects.tile_types import TileType
 from pypto.errors import CompileError
-from pypto.passes.tik.whole_repeats import MAX_REPEATS as MAX_REPEATS
 from pypto.passes.tik.whole_repeats import disjoint_loop, emit_counted
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I1, U16, U32, DType

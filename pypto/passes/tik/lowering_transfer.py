@@ -15,14 +15,8 @@ from pypto.passes.tik.lowering_bits import compare_bits
 from pypto.passes.tik.lowering_cast import choose_ones, step
 from pypto.passes.tik.lowering_interleave import first_elements, rows_in_group
 from pypto.passes.tik.lowering_repeated import element_blocks
-from pypto.passes.tik.lowering_state import (
-    BITS_OF_SIZE,
-    MAX_REPEATS,
-    Buffer,
-    Lowering,
-    Tile,
-    same_bits,
-)
+from pypto.passes.tik.lowering_state import BITS_OF_SIZE, Buffer, Lowering, Tile, same_bits
+from pypto.passes.tik.whole_repeats import MAX_REPEATS
 from pypto.passes.tile.alignment import Tail
 from pypto.passes.tile.arithmetic import round_up
 from pypto.target.dtypes import F16, I1, U8
