@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pypto.passes.tile import matmul_schedule, vector_schedule
 from pypto.passes.tile.matmul_schedule import MatmulProblem
-from pypto.passes.tile.vector_schedule import VectorProblem
+from pypto.passes.tile.vector_schedule import VectorProblem, VectorSchedule
 from pypto.target.memory import Space
 from pypto.target.soc import soc
 from pypto.target.soc_file import LEAST_BYTES
@@ -128,6 +128,15 @@ def test_work_is_spread_over_all_cores():
     chosen = vector_schedule.choose_schedule(problem, SOC)
     assert chosen is not None
     assert vector_schedule.task_count(chosen, problem) >= 40
+
+
+@pytest.mark.parametrize("machine", [SOC, COUPLED])
+def test_one_tile_for_each_core_is_among_the_choices(machine):
+    cores = machine.vector_cores
+    problem = problem_of(columns=cores * 1280)
+    assert VectorSchedule(1, 1280) in vector_schedule.candidates(problem, cores)
+    problem = problem_of(rows=cores * 7, columns=128)
+    assert VectorSchedule(7, 128) in vector_schedule.candidates(problem, cores)
 
 
 @pytest.mark.parametrize("kind", ["column", "partial-row"])
