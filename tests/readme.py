@@ -1,7 +1,7 @@
 """Runs what the README shows; ``python -m tests.readme`` writes the real output into it.
 
-A ``python`` block is run as a program, its output is the ``text`` block that follows. Of a
-``console`` block every ``$ pyptoc`` command with output is run; a line ``…`` stands for any lines.
+A ``python`` block is run as a program, its output is the ``text`` block that follows. Every
+``$ pyptoc`` command of a ``console`` block is run; a line ``…`` of its output stands for any lines.
 """
 
 from __future__ import annotations
@@ -73,6 +73,19 @@ def pieces(readme: str) -> Iterator[Piece]:
                 command, _, output = part.partition("\n")
                 if output.strip():
                     yield Piece(command, output, False)
+
+
+def silent_commands(text: str) -> Iterator[list[str]]:
+    """The arguments of every pyptoc command that shows no output, and says all it does."""
+    for kind, block in BLOCK.findall(text):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:] if kind == "console" else ():
+            line, _, output = part.partition("\n")
+            if output.strip() or "…" in line or "|" in line:
+                continue
+            for command in line.split("&&"):
+                words = shlex.split(command, comments=True)
+                if Path(words[0]).name in ("pyptoc", "pypto"):
+                    yield words[1:]
 
 
 def updated(readme: str) -> str:
