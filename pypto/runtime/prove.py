@@ -228,18 +228,23 @@ class Prover(Guard):
         try:
             check_order(module, self.constants, inputs)
         except DeviceError as error:
-            raise BrokenPass(
-                Divergence(one.name, "hazard"),
-                f"pass {one.name!r} left a hazard: {error.code}: {error.message}",
-                location=error.location,
-                notes=error.notes,
-            ) from error
+            raise self.racing(one, error) from error
         except CompileError as error:
             raise self.crashed(one, error) from error
         try:
             return execute(module, self.constants, inputs)
         except Exception as error:  # what a pass leaves may fail in any way
+            if isinstance(error, DeviceError) and error.code.startswith("RACE_"):
+                raise self.racing(one, error) from error
             raise self.crashed(one, error) from error
+
+    def racing(self, one: Pass, error: DeviceError) -> BrokenPass:
+        return BrokenPass(
+            Divergence(one.name, "hazard"),
+            f"pass {one.name!r} left a hazard: {error.code}: {error.message}",
+            location=error.location,
+            notes=error.notes,
+        )
 
     def crashed(self, one: Pass, error: Exception) -> BrokenPass:
         what = f"what pass {one.name!r} leaves cannot be executed"

@@ -3,12 +3,13 @@
 A tile holds its whole static shape, and outside of its valid part garbage that floats show as
 NaN: a wrong valid shape, a lost tail or an off-by-one reaches the results. Loads read and stores
 write exactly the valid part; what lies outside of a tensor is an error. On a machine that copies
-whole blocks a store leaves garbage behind each row, unless it says that it does not.
+whole blocks a store leaves garbage behind each row, unless it says that it does not. Blocks of the
+grid have no order on a machine, so two that write the same element are an error, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pypto.dialects import tik, tile
 from pypto.dialects.locations import nearest_source
 from pypto.dialects.scalars import SCALAR_MEANINGS, SCALAR_OPERATIONS
-from pypto.errors import CompileError
+from pypto.errors import CompileError, DeviceError
 from pypto.ops.types import TensorType
 from pypto.runtime.tile_numbers import Numbers, Planes
 from pypto.target.dtypes import DType
@@ -71,6 +72,8 @@ class TileValue:
 
 
 Argument = GlobalTensor | int
+# Per tensor the block, counted from 1, that has written each element; 0 where none has.
+Writers = dict[SSAValue, np.ndarray]
 
 
 def run_kernel(
@@ -85,9 +88,10 @@ def run_kernel(
 
     ``whole_blocks``: the machine copies whole blocks of 32 bytes only.
     """
+    writers: Writers = {}
     with np.errstate(all="ignore"):
         for block in range(grid):
-            _Run(kernel, arguments, block, grid, numbers, whole_blocks).run()
+            _Run(kernel, arguments, block, grid, numbers, whole_blocks, writers).run()
 
 
 class _Run:
@@ -101,12 +105,14 @@ class _Run:
         grid: int,
         numbers: Numbers,
         whole_blocks: bool,
+        writers: Writers,
     ) -> None:
         self.kernel = kernel
         self.block = block
         self.grid = grid
         self.numbers = numbers
         self.whole_blocks = whole_blocks
+        self.writers = writers
         granule = kernel.attributes.get(tile.GRANULE)
         self.granule = granule.value.data if isinstance(granule, IntegerAttr) else 1
         self.values: dict[SSAValue, Any] = dict(zip(kernel.body.block.args, arguments, strict=True))
@@ -230,24 +236,44 @@ class _Run:
             valid = self.numbers.narrow(valid, dtype, relu=op.relu is not None, saturates=True)
         planes = target.moved_as(dtype)
         places = self.window(op, planes, source.rows, source.columns)
-        kept = op.merge is not None or op.exact is not None
-        spill = -source.columns % max(1, BLOCK_BYTES // dtype.bytes)
-        if self.whole_blocks and spill and not kept:
-            self.spill(op, planes, source, spill, dtype)
+        is_exact = not self.whole_blocks or op.exact is not None
+        spill = 0 if is_exact else -source.columns % max(1, BLOCK_BYTES // dtype.bytes)
+        if self.grid > 1:
+            self.claim(op, planes, source, spill)
+        if op.merge is None:
+            for behind in self.behind(op, planes, source, spill):
+                nothing = self.numbers.garbage(behind[0].shape, dtype)
+                for place, plane in zip(behind, nothing, strict=True):
+                    place[...] = plane
         for place, plane in zip(places, valid, strict=True):
             place[...] = plane
 
-    def spill(
-        self, op: tile.StoreOp, planes: Planes, source: TileValue, count: int, dtype: DType
-    ) -> None:
-        """Garbage behind each row, up to the end of its last block and of the tensor."""
+    def behind(
+        self, op: tile.StoreOp, planes: Planes, source: TileValue, count: int
+    ) -> Iterator[Planes]:
+        """``count`` elements behind each row, at most up to the end of the tensor."""
         offset, stride = self.values[op.offset], self.values[op.row_stride]
-        for row in range(source.rows if source.columns else 0):
+        for row in range(source.rows if count else 0):
             start = offset + row * stride + source.columns
-            behind = tuple(plane[start : start + count] for plane in planes)
-            nothing = self.numbers.garbage(behind[0].shape, dtype)
-            for place, plane in zip(behind, nothing, strict=True):
-                place[...] = plane
+            yield tuple(plane[start : start + count] for plane in planes)
+
+    def claim(self, op: tile.StoreOp, planes: Planes, source: TileValue, spill: int) -> None:
+        """Raise when another block has written what this one stores, and ``spill`` behind rows."""
+        if op.target not in self.writers:
+            self.writers[op.target] = np.zeros(planes[0].size, np.int32)
+        writers = (self.writers[op.target],)
+        places = self.window(op, writers, source.rows, source.columns)
+        for (place,) in (places, *self.behind(op, writers, source, spill)):
+            others = place[(place != 0) & (place != self.block + 1)]
+            if others.size:
+                raise DeviceError(
+                    "RACE_WAW",
+                    f"kernel {self.kernel.sym_name.data}: blocks {others[0] - 1} and {self.block} "
+                    f"of {self.grid} store to the same bytes",
+                    location=nearest_source(op),
+                    fix="give the bytes to one block only, or launch a grid of one block",
+                )
+            place[...] = self.block + 1
 
     def full(self, op: tile.FullOp) -> None:
         rows, columns = self.valid(op)

@@ -8,7 +8,7 @@ from xdsl.dialects.func import FuncOp
 
 from pypto.dialects.context import parse_module
 from pypto.dialects.tile import TILE_OPERATIONS
-from pypto.errors import CompileError
+from pypto.errors import CompileError, DeviceError
 from pypto.runtime.tile_interpreter import HANDLERS, GlobalTensor, run_kernel
 from pypto.runtime.tile_numbers import ExactNumbers, IntervalNumbers, Numbers
 from pypto.target.dtypes import BF16, DTYPES, F16, F32, I1, I32, I64, DType
@@ -384,6 +384,34 @@ def test_blocks_run_one_after_another():
     %t = tile.iota %n steps(0, 0) valid(%c1, %c1) : {one}
     tile.store %t, %r[%i] stride %c0 : {one}, !tile.global<i32>"""
     np.testing.assert_array_equal(result(body, np.zeros(4, np.int32), grid=3), [3, 3, 3, 0])
+
+
+ROW_PER_BLOCK = f"""
+    %b = tik.block_idx
+    %o = arith.muli %b, %c5 : index
+    %t = tile.load %x[%o] stride %c8 valid(%c1, %c5) : {G} -> {UB}
+    tile.store %t, %r[%o] stride %c8 {{}}: {UB}, {G}"""
+
+
+def test_blocks_that_write_the_same_element_are_an_error():
+    with pytest.raises(DeviceError) as caught:
+        run(LOAD + STORE, X, NOTHING, grid=2)
+    assert caught.value.code == "RACE_WAW"
+    assert caught.value.message == "kernel kernel: blocks 0 and 1 of 2 store to the same bytes"
+    assert caught.value.fix == "give the bytes to one block only, or launch a grid of one block"
+    assert caught.value.location is not None
+
+
+@pytest.mark.parametrize(("mark", "collide"), [("", True), ("merge ", True), ("exact ", False)])
+def test_blocks_that_share_a_block_of_bytes_collide(mark, collide):
+    """Whether what lies behind a row is written back or not; copies of bytes never do."""
+    body = ROW_PER_BLOCK.format(mark)
+    run(body, X, NOTHING, grid=2)
+    if not collide:
+        run(body, X, NOTHING, grid=2, whole_blocks=True)
+        return
+    with pytest.raises(DeviceError, match="blocks 0 and 1 of 2 store to the same bytes"):
+        run(body, X, NOTHING, grid=2, whole_blocks=True)
 
 
 def test_branches():
