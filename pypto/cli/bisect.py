@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,10 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from pypto.cli.ir_file import read_module, read_text
 from pypto.cli.kernel_file import KernelCase, load_cases
-from pypto.cli.output import print_json
+from pypto.cli.output import error_value, print_json
 from pypto.dialects.constants import ConstantStore
 from pypto.dialects.host import SOC
-from pypto.errors import CompileError
+from pypto.errors import CompileError, PyptoError
 from pypto.frontend.module import build_module
 from pypto.passes.pipelines import PIPELINES
 from pypto.runtime import signature
@@ -27,7 +28,7 @@ from pypto.runtime.compiler import check_tensors, level_of
 from pypto.target.soc import DEFAULT_SOC
 from pypto.target.soc import soc as load_soc
 
-Subject = tuple[str, ModuleOp, ConstantStore, tuple[np.ndarray, ...] | None]
+Subject = tuple[ModuleOp, ConstantStore, tuple[np.ndarray, ...] | None]
 
 
 def bisect_command(
@@ -35,40 +36,64 @@ def bisect_command(
 ) -> bool:
     """Prove every pass for what the target names; False when one is broken.
 
-    Without ``soc`` a module keeps the machine it names.
+    Without ``soc`` a module keeps the machine it names. With ``as_json`` a kernel that cannot be
+    compiled has its error in place of what was found, and the others are searched.
     """
-    subjects = list(subjects_of(target, soc))
+    subjects = subjects_of(target, soc)
     if len(subjects) > 1 and output is not None:
         raise CompileError(
             "SEVERAL_KERNELS",
             f"{target} has {len(subjects)} kernels and -o names one file",
-            fix=f"name one: {target}:{subjects[0][0]}",
+            fix=f"name one: {target}:{next(iter(subjects))}",
         )
-    found: list[dict[str, Any]] = []
-    for name, module, constants, inputs in subjects:
-        with watched(f"proving {name}") as report:
-            finding = bisect(module, constants, PIPELINES[f"O{opt_level}"], inputs, report=report)
+    rows: list[dict[str, Any]] = []
+    unsaved: list[tuple[Finding | None, Path]] = []
+    for name, make in subjects.items():
+        head: dict[str, Any] = {"kernel": name, "soc": soc or DEFAULT_SOC, "opt_level": opt_level}
         path = output or Path(f"{name}_reproducer.mlir")
-        if finding is not None and finding.reproducer is not None:
-            finding.reproducer.write(path)
-        if not as_json:
+        try:
+            module, constants, inputs = make()
+            head["soc"] = machine_of(module)
+            with watched(f"proving {name}") as report:
+                pipeline = PIPELINES[f"O{opt_level}"]
+                finding = bisect(module, constants, pipeline, inputs, report=report)
+        except PyptoError as error:
+            if not as_json:
+                raise
+            rows.append(head | {"ok": False, "error": error_value(error)})
+            continue
+        rows.append(head | as_value(finding, path))
+        if as_json:
+            unsaved.append((finding, path))
+        else:
             print(f"{name}: {describe(finding, path)}")
-        machine = module.attributes[SOC]
-        assert isinstance(machine, StringAttr)
-        head = {"kernel": name, "soc": machine.data, "opt_level": opt_level}
-        found.append(head | as_value(finding, path))
+            save(finding, path)
     if as_json:
-        print_json(found)
-    return all(one["ok"] for one in found)
+        print_json(rows)
+    for finding, path in unsaved:
+        save(finding, path)
+    return all(row["ok"] for row in rows)
 
 
-def subjects_of(target: str, soc: str | None) -> Iterator[Subject]:
-    """The programs a target names, with their inputs where it has some."""
+def save(finding: Finding | None, path: Path) -> None:
+    """Write the small program; what was found has been told before, for this may fail."""
+    if finding is not None and finding.reproducer is not None:
+        finding.reproducer.write(path)
+
+
+def subjects_of(target: str, soc: str | None) -> dict[str, Callable[[], Subject]]:
+    """By their names what makes the programs of a target, with their inputs where it has some."""
     if target == "-" or target.endswith(".mlir"):
-        yield subject_of_file(target, soc)
-        return
-    for case in load_cases(target):
-        yield subject_of_case(case, soc or DEFAULT_SOC)
+        name = "stdin" if target == "-" else Path(target).stem
+        return {name: partial(subject_of_file, target, soc)}
+    machine = soc or DEFAULT_SOC
+    return {case.name: partial(subject_of_case, case, machine) for case in load_cases(target)}
+
+
+def machine_of(module: ModuleOp) -> str:
+    """The machine a module names, else the default one."""
+    known = module.attributes.get(SOC)
+    return known.data if isinstance(known, StringAttr) else DEFAULT_SOC
 
 
 def subject_of_file(file: str, soc: str | None) -> Subject:
@@ -81,11 +106,8 @@ def subject_of_file(file: str, soc: str | None) -> Subject:
             f"{file} is at the {level} level; bisect starts from the tensor level",
             fix=f"prove the passes that are left with pyptoc opt {file} -p PASSES --verify-each",
         )
-    known = module.attributes.get(SOC)
-    if soc is None:
-        soc = known.data if isinstance(known, StringAttr) else DEFAULT_SOC
-    prepare(module, soc)
-    return ("stdin" if file == "-" else Path(file).stem), module, constants, None
+    prepare(module, soc or machine_of(module))
+    return module, constants, None
 
 
 def subject_of_case(case: KernelCase, soc: str) -> Subject:
@@ -97,7 +119,7 @@ def subject_of_case(case: KernelCase, soc: str) -> Subject:
         types, inputs = call.types, tuple(call.arrays)
     module, constants = build_module(function, types, name=case.name)
     prepare(module, soc)
-    return case.name, module, constants, inputs
+    return module, constants, inputs
 
 
 def prepare(module: ModuleOp, soc: str) -> None:

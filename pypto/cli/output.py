@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pypto.errors import PyptoError
+
 WIDTH_OF_A_PIPE = 1000  # columns when stdout is no terminal
 
 
@@ -27,6 +29,12 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
     return value
+
+
+def error_value(error: PyptoError) -> dict[str, Any]:
+    """The parts of an error; ``location`` is ``file:line:column``."""
+    location = None if error.location is None else str(error.location)
+    return {"code": error.code, "message": error.message, "location": location, "fix": error.fix}
 
 
 def console() -> Console:

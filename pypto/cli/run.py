@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto.cli.kernel_file import KernelCase, load_cases
-from pypto.cli.output import print_json
+from pypto.cli.output import error_value, print_json
 from pypto.cli.progress import progress
 from pypto.errors import PyptoError
 from pypto.runtime import signature
@@ -41,7 +41,7 @@ def run_command(
             if not as_json:
                 raise
             rows.append({"kernel": case.name, "soc": soc, "opt_level": opt_level, "ok": False})
-            rows[-1]["error"] = error_as_json(error)
+            rows[-1]["error"] = error_value(error)
             continue
         rows.append(profile.as_json())
         if not as_json:
@@ -49,12 +49,6 @@ def run_command(
     if as_json:
         print_json(rows)
     return all(row["ok"] for row in rows)
-
-
-def error_as_json(error: PyptoError) -> dict[str, Any]:
-    """The parts of an error; ``location`` is ``file:line:column``."""
-    location = None if error.location is None else str(error.location)
-    return {"code": error.code, "message": error.message, "location": location, "fix": error.fix}
 
 
 def run_case(

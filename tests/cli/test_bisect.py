@@ -123,6 +123,46 @@ def test_the_machine_of_a_module_is_kept(capsys: pytest.CaptureFixture[str]) -> 
     assert json.loads(capsys.readouterr().out)[0]["soc"] == "ascend910b1"
 
 
+UNFIT = """
+
+
+@pypto.kernel
+def quotient(x: pypto.Tensor[(3, 5), pypto.float32]):
+    return x // 2
+"""
+
+
+def test_a_kernel_that_cannot_be_compiled_stops_no_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("kernels.py").write_text(FILE + UNFIT)
+    assert main(["bisect", "kernels.py"]) == 1
+    out, error = capsys.readouterr()
+    assert out == "distance: no pass breaks the program\ntotal: no pass breaks the program\n"
+    assert "error[UNSUPPORTED_OPERATOR]" in error
+    with swapped_operands():
+        assert main(["bisect", "kernels.py", "--json"]) == 1
+    broken, fine, unfit = json.loads(capsys.readouterr().out)
+    assert broken["pass"] == "canonicalize"
+    assert fine["ok"]
+    assert (unfit["kernel"], unfit["ok"]) == ("quotient", False)
+    assert unfit["error"]["code"] == "UNSUPPORTED_OPERATOR"
+    assert unfit["error"]["location"].startswith("kernels.py:22:")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_what_is_found_is_told_before_it_is_written(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("folder.mlir").mkdir()
+    command = ["bisect", "kernels.py:distance", "-O0", "-o", "folder.mlir", *options]
+    with swapped_operands():
+        assert main(command) == 1
+    out, error = capsys.readouterr()
+    assert "pass 'canonicalize' changed result 0 of distance" in out
+    assert error.startswith("error[IO]: ")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
