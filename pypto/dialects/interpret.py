@@ -55,6 +55,7 @@ class _Run:
         self.symbols = SymbolTable(module)
         self.evaluator = evaluator
         self.constants = ConstantStore() if constants is None else constants
+        self.running: list[str] = []
 
     def start(self, name: str, inputs: Sequence[np.ndarray]) -> tuple[Any, ...]:
         """Run a function on arrays."""
@@ -70,9 +71,13 @@ class _Run:
             raise CompileError(
                 "BAD_ARGUMENT", f"@{name} takes {len(block.args)} inputs, {len(arguments)} given"
             )
+        if name in self.running:
+            raise CompileError("UNSUPPORTED", f"@{name} calls itself, without an end")
+        self.running.append(name)
         values: dict[SSAValue, Any] = dict(zip(block.args, arguments, strict=True))
         for op in block.ops:
             if isinstance(op, ReturnOp):
+                self.running.pop()
                 return tuple(values[operand] for operand in op.operands)
             values.update(zip(op.results, self._operation(op, values), strict=True))
         raise CompileError("IR_SYNTAX", f"@{name} does not return")

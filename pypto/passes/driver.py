@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
-from xdsl.utils.exceptions import ArgSpecParseError
+from xdsl.utils.exceptions import ArgSpecParseError, VerifyException
 
 from pypto.dialects.verify import verify_module
 from pypto.errors import CompileError
@@ -86,6 +86,11 @@ def _closest(name: str, names: Iterable[str]) -> str | None:
     return f"did you mean {found[0]!r}?" if found else None
 
 
+def needs(one: Pass) -> tuple[str, ...]:
+    """What a pass requires of a module, as a note; none when it takes any module."""
+    return (f"{one.name} requires: {one.requires}",) if one.requires else ()
+
+
 class Guard:
     """Watches a run: applies the passes and judges the module before and behind them.
 
@@ -98,7 +103,12 @@ class Guard:
 
     def apply(self, one: Pass, context: Context, module: ModuleOp) -> None:
         """Run one pass."""
-        one.apply(context, module)
+        try:
+            one.apply(context, module)
+        except VerifyException as error:
+            raise CompileError(
+                "PASS_FAILED", f"pass {one.name!r} failed: {error}", notes=needs(one)
+            ) from error
 
     def judge(self, one: Pass, module: ModuleOp, step: Step) -> None:
         """Raise for a pass that broke the module."""

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 
 from pypto.dialects.constants import ConstantStore
 from pypto.dialects.context import make_context, parse_module, print_module
-from pypto.dialects.host import ARGUMENT_NAME
+from pypto.dialects.host import ARGUMENT_NAME, BufferType
 from pypto.dialects.host import ConstantOp as HostConstantOp
 from pypto.dialects.pypto import ConstantOp
 from pypto.dialects.verify import verify_module
 from pypto.errors import CompileError, DeviceError, PyptoError
 from pypto.ops.intervals import Interval
 from pypto.passes.base import Pass
-from pypto.passes.driver import Guard, Step
+from pypto.passes.driver import Guard, Step, needs
 from pypto.runtime.prove_culprit import culprit
 from pypto.runtime.prove_inputs import MADE, random_inputs
 from pypto.runtime.prove_run import bounds_of, check_order, execute, main_of
@@ -85,8 +85,7 @@ def prove(
 class Prover(Guard):
     """Judges every pass of a run; ``inputs`` are drawn when None.
 
-    A module without ``@main``, or whose constants are not at hand, is judged by its laws and its
-    text only: see ``obstacle``.
+    A module that cannot be executed is judged by its laws and its text only: see ``obstacle``.
     """
 
     def __init__(
@@ -102,8 +101,14 @@ class Prover(Guard):
 
     def obstacle(self, module: ModuleOp) -> str | None:
         """Why a module cannot be executed; None when it can."""
-        if main_of(module) is None:
+        main = main_of(module)
+        if main is None:
             return "it has no function @main"
+        if main.is_declaration:
+            return "@main has no body"
+        for argument in main.body.block.args:
+            if not isinstance(argument.type, TensorType | BufferType):
+                return f"@main takes {argument.type}, which is no tensor"
         for op in module.walk():
             is_constant = isinstance(op, ConstantOp | HostConstantOp)
             if is_constant and op.resource.data not in self.constants:
@@ -127,13 +132,14 @@ class Prover(Guard):
 
     def apply(self, one: Pass, context: Context, module: ModuleOp) -> None:
         try:
-            super().apply(one, context, module)
+            one.apply(context, module)
         except PyptoError:
             raise
         except Exception as error:  # a pass may fail in any way
             raise BrokenPass(
                 Divergence(one.name, "crash"),
                 f"pass {one.name!r} failed: {type(error).__name__}: {error}",
+                notes=needs(one),
             ) from error
 
     def judge(self, one: Pass, module: ModuleOp, step: Step) -> None:

@@ -73,3 +73,12 @@ def test_lower_levels_are_refused() -> None:
     )
     with pytest.raises(CompileError, match=r"arith\.constant cannot be run at tensor level"):
         interpret(module, [])
+
+
+def test_a_function_that_calls_itself_is_refused() -> None:
+    text = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = func.call @main(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      func.return %0 : tensor<2xf32>
+    }"""
+    with pytest.raises(CompileError, match="@main calls itself, without an end"):
+        interpret(parse_module(text, "endless.mlir"), [np.zeros(2, np.float32)])

@@ -164,3 +164,16 @@ def test_the_input_is_verified() -> None:
     Break().apply(context, module)
     with pytest.raises(CompileError, match="the input of the pipeline is not valid"):
         run_pipeline(module, "dce", context)
+
+
+def test_a_pass_on_a_module_of_another_level_says_what_it_requires() -> None:
+    text = """func.func @main(%x: !host.buffer<2xf32>) -> !host.buffer<2xf32> {
+      %0 = host.alloc result "r" : !host.buffer<2xf32>
+      host.return %0 : !host.buffer<2xf32>
+    }"""
+    with pytest.raises(CompileError) as caught:
+        run_pipeline(parse_module(text, "lowered.mlir"), "outline", make_context())
+    assert str(caught.value) == (
+        "error[PASS_FAILED]: pass 'outline' failed: a tensor is expected, not !host.buffer<2xf32>\n"
+        "note: outline requires: @main holds primitives that are legal for the machine"
+    )

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.utils.exceptions import VerifyException
 
 import pypto
 from pypto.dialects import tik, tile
@@ -271,6 +272,17 @@ def test_a_pass_that_fails() -> None:
     error = broken(Fuse, fail, chain, X)
     assert error.divergence == Divergence("fuse", "crash")
     assert error.message == "pass 'fuse' failed: KeyError: 'no such thing'"
+    assert error.notes == (f"fuse requires: {Fuse.requires}",)
+
+
+def test_a_pass_that_makes_an_invalid_operation() -> None:
+    def fail(module: ModuleOp) -> None:
+        raise VerifyException("a tensor is expected")
+
+    error = broken(Canonicalize, fail, chain, X)
+    assert error.divergence == Divergence("canonicalize", "crash")
+    assert error.message == "pass 'canonicalize' failed: VerifyException: a tensor is expected"
+    assert error.notes == ()
 
 
 def test_a_program_that_cannot_be_executed_any_more() -> None:

@@ -17,7 +17,7 @@ from pypto.errors import CompileError
 from pypto.frontend.module import build_module
 from pypto.passes.pipelines import PIPELINES
 from pypto.passes.tik.lower_to_tik import LowerToTik
-from pypto.runtime.compiler import Stage
+from pypto.runtime.compiler import Stage, run_passes
 from pypto.runtime.kernel import Kernel
 from pypto.runtime.prove import BrokenPass, Prover, prove, same_bits
 from pypto.runtime.prove_culprit import exchanged
@@ -162,6 +162,11 @@ def test_extents_known_at_launch() -> None:
     ("source", "reason"),
     [
         ("func.func @other() {\n  func.return\n}", "it has no function @main"),
+        ("func.func private @main(tensor<2xf32>) -> tensor<2xf32>", "@main has no body"),
+        (
+            "func.func @main(%n: index) {\n  func.return\n}",
+            "@main takes index, which is no tensor",
+        ),
         (
             'func.func @main() -> tensor<2xf32> {\n  %0 = pypto.constant {resource = "sha256-0"} : '
             "tensor<2xf32>\n  func.return %0 : tensor<2xf32>\n}",
@@ -172,6 +177,7 @@ def test_extents_known_at_launch() -> None:
 def test_what_cannot_be_executed_is_said(source, reason) -> None:
     module = parse_module(source, "source.mlir")
     assert Prover(ConstantStore()).obstacle(module) == reason
+    run_passes(module, ConstantStore(), "canonicalize", guard=Prover(ConstantStore()))
     with pytest.raises(CompileError, match=reason) as caught:
         prove(module, ConstantStore(), "canonicalize")
     assert caught.value.code == "NOT_EXECUTABLE"
