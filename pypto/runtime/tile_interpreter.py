@@ -237,7 +237,8 @@ class _Run:
         planes = target.moved_as(dtype)
         places = self.window(op, planes, source.rows, source.columns)
         is_exact = not self.whole_blocks or op.exact is not None
-        spill = 0 if is_exact else -source.columns % max(1, BLOCK_BYTES // dtype.bytes)
+        run = source.rows if self.is_column(op, source) else source.columns
+        spill = 0 if is_exact else -run % max(1, BLOCK_BYTES // dtype.bytes)
         if self.grid > 1:
             self.claim(op, planes, source, spill)
         if op.merge is None:
@@ -248,12 +249,17 @@ class _Run:
         for place, plane in zip(places, valid, strict=True):
             place[...] = plane
 
+    def is_column(self, op: tile.StoreOp, source: TileValue) -> bool:
+        """Whether a tile of one column is stored as one row."""
+        return source.type.shape[1] == 1 and self.values[op.row_stride] == 1
+
     def behind(
         self, op: tile.StoreOp, planes: Planes, source: TileValue, count: int
     ) -> Iterator[Planes]:
         """``count`` elements behind each row, at most up to the end of the tensor."""
         offset, stride = self.values[op.offset], self.values[op.row_stride]
-        for row in range(source.rows if count else 0):
+        first = source.rows - 1 if self.is_column(op, source) else 0
+        for row in range(first, source.rows if count else 0):
             start = offset + row * stride + source.columns
             yield tuple(plane[start : start + count] for plane in planes)
 

@@ -414,6 +414,18 @@ def test_blocks_that_share_a_block_of_bytes_collide(mark, collide):
         run(body, X, NOTHING, grid=2, whole_blocks=True)
 
 
+def test_a_column_is_stored_as_one_row():
+    """Eight elements of four bytes are a whole block: nothing lies behind the last one."""
+    column = "!tile.tile<8x1xf32, ub>"
+    body = f"""
+    %b = tik.block_idx
+    %o = arith.muli %b, %c8 : index
+    %t = tile.load %x[%o] stride %c1 valid(%c8, %c1) : {G} -> {column}
+    tile.store %t, %r[%o] stride %c1 : {column}, {G}"""
+    whole = run(body, X, NOTHING, grid=2, whole_blocks=True)
+    np.testing.assert_array_equal(whole, run(body, X, NOTHING, grid=2))
+
+
 def test_branches():
     body = f"""
     scf.for %i = %c0 to %c4 step %c1 {{
