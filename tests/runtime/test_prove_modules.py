@@ -202,12 +202,17 @@ def test_a_program_without_arguments() -> None:
     compiled(nothing)
 
 
+def row_sums(x):
+    """More rows than a block holds sums: those of the last tile of a core end within one."""
+    return pypto.sum(x, -1)
+
+
 @pytest.mark.parametrize("soc", ["ascend910b1", "ascend910a"])
 @pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize(
     ("function", "inputs"),
-    [(chain, (X,)), (softmax, (X,)), (product, (A, B)), (two_kernels, (X,))],
-    ids=["chain", "softmax", "product", "two_kernels"],
+    [(chain, (X,)), (softmax, (X,)), (product, (A, B)), (two_kernels, (X,)), (row_sums, (B,))],
+    ids=["chain", "softmax", "product", "two_kernels", "row_sums"],
 )
 def test_intact_passes(function, inputs: Sequence[np.ndarray], level, soc) -> None:
     """Through the kernel itself, which proves on the arguments of its call."""
