@@ -100,8 +100,8 @@ def cache_folder() -> Path:
             remove_drafts(folder)
         else:
             folder.mkdir(parents=True)
-            others = sorted(folder.parent.iterdir(), key=modified, reverse=True)
-            for stale in others[KEPT_FOLDERS:]:
+            others = [path for path in folder.parent.iterdir() if path != folder]
+            for stale in sorted(others, key=modified, reverse=True)[KEPT_FOLDERS - 1 :]:
                 shutil.rmtree(stale, ignore_errors=True)
     return folder
 
