@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +14,15 @@ from pypto.errors import CompileError, SourceLocation
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """A function's tree with the file, line and column its text begins at."""
+    """A function's tree with its lines, and where in which file they begin.
+
+    Lines of the tree count from 0.
+    """
 
     tree: ast.FunctionDef
     file: str
     first_line: int
-    indent: int
+    lines: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -28,12 +30,16 @@ class FunctionSource:
 
     def location(self, node: ast.AST) -> SourceLocation:
         """Where a node stands; lines and columns count from 1."""
-        line = getattr(node, "lineno", 1)
-        column = getattr(node, "col_offset", 0) + self.indent + 1
+        line = getattr(node, "lineno", 0)
+        column = self.column(line, getattr(node, "col_offset", 0))
         end = getattr(node, "end_col_offset", None)
         one_line = getattr(node, "end_lineno", line) == line
-        end_column = end + self.indent + 1 if end is not None and one_line else None
-        return SourceLocation(self.file, self.first_line + line - 1, column, end_column)
+        end_column = self.column(line, end) if end is not None and one_line else None
+        return SourceLocation(self.file, self.first_line + line, column, end_column)
+
+    def column(self, line: int, offset: int) -> int:
+        """The column of the character that begins at a byte of a line."""
+        return len(self.lines[line].encode()[:offset].decode()) + 1
 
     def definition(self) -> SourceLocation:
         """The name in the ``def`` line."""
@@ -66,14 +72,10 @@ def function_source(function: Callable[..., Any]) -> FunctionSource:
             f"the source text of '{name}' cannot be read",
             fix="define the function with 'def' in a file; kernels are compiled from their text",
         ) from error
-    dedented = textwrap.dedent("".join(lines))
     first = next(line for line in lines if line.strip())
     indent = len(first) - len(first.lstrip())
     file = relative_path(inspect.getsourcefile(code) or "<unknown>")
-    try:
-        body = ast.parse(dedented).body
-    except SyntaxError:  # a lambda inside an expression, cut out of its line
-        body = []
+    body = parsed("".join(lines), indented=indent > 0)
     place = SourceLocation(file, first_line, indent + 1)
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
         kind = "async function" if inspect.iscoroutinefunction(function) else "lambda"
@@ -84,7 +86,7 @@ def function_source(function: Callable[..., Any]) -> FunctionSource:
             location=place,
             fix="write it with 'def'; lambdas and async functions cannot be compiled",
         )
-    source = FunctionSource(body[0], file, first_line, indent)
+    source = FunctionSource(body[0], file, first_line, tuple(lines))
     if inspect.isgeneratorfunction(function):
         raise CompileError(
             "NOT_A_FUNCTION",
@@ -93,6 +95,18 @@ def function_source(function: Callable[..., Any]) -> FunctionSource:
             fix="return a tuple of tensors",
         )
     return source
+
+
+def parsed(text: str, *, indented: bool) -> list[ast.stmt]:
+    """The statements of a text, whose lines count from 0; none when it is not whole."""
+    block = f"if True:\n{text}" if indented else f"\n{text}"
+    try:
+        body = ast.parse(block).body
+    except SyntaxError:  # a lambda inside an expression, cut out of its line
+        return []
+    for statement in body:
+        ast.increment_lineno(statement, -2)
+    return body[0].body if isinstance(body[0], ast.If) else body
 
 
 def relative_path(path: str) -> str:
