@@ -11,7 +11,7 @@ import numpy as np
 from pypto.errors import CompileError
 from pypto.frontend.door import Computing, Door
 from pypto.frontend.functions import plain_function
-from pypto.frontend.scope import Scope, captured_names
+from pypto.frontend.scope import Scope, assigned_names, captured_names
 from pypto.frontend.source import FunctionSource, function_source
 from pypto.frontend.statements import Statements
 from pypto.frontend.structure import is_record, is_structure, leaves, parts
@@ -50,9 +50,13 @@ def evaluate(
     Raises:
         CompileError: at the line of the function that cannot be compiled.
     """
-    function = plain_function(function)
+    try:
+        function = plain_function(function)
+    except CompileError as error:
+        error.location = function_source(inspect.unwrap(function)).definition()
+        raise
     source = function_source(function)
-    scope = Scope(source.tree, captured_names(function))
+    scope = Scope(assigned_names(source.tree), captured_names(function))
     for name, type in zip(inspect.signature(function).parameters, types, strict=True):
         scope.locals[name] = tensor(name, type) if isinstance(type, TensorType) else type
     statements = Statements(door, source, scope)

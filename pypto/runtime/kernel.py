@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from pypto.emulator.cache import say_once
 from pypto.errors import CompileError
 from pypto.frontend.form import result_form
+from pypto.frontend.values import describe
 from pypto.runtime import cache, signature
 from pypto.runtime.fingerprint import UnknownState, fingerprint
 from pypto.runtime.results import check_result, filled, form_key
@@ -63,7 +64,7 @@ class Kernel:
         if not isinstance(function, FunctionType):
             raise CompileError(
                 "NOT_A_FUNCTION",
-                f"{function!r} is not a function written in Python",
+                f"{describe(function)} is not a function written in Python",
                 fix="put @pypto.kernel above a 'def'",
             )
         self.function = function

@@ -27,13 +27,18 @@ from pypto.runtime.annotations import (
 )
 from pypto.target.dtypes import DTYPES, DType, dtype_of
 
-STATIC_TYPES = (bool, int, float, str, type(None), DType)
+STATIC_TYPES = (bool, int, float, str, type(None), DType, np.dtype)
 
 
 def is_static(value: Any) -> bool:
-    """Whether a value is known while compiling: a number, a text, or a tuple or list of such."""
+    """Whether a value is known while compiling.
+
+    That is a number, a text, an element type, NumPy's included, or a tuple or list of such.
+    """
     if isinstance(value, tuple | list):
         return all(map(is_static, value))
+    if isinstance(value, type):
+        return issubclass(value, np.generic)
     return isinstance(value, STATIC_TYPES)
 
 
@@ -104,7 +109,8 @@ class Parameter:
 
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """The parameters of a kernel function, in order."""
-    annotations = annotations_of(function)
+    with blaming(function):
+        annotations = annotations_of(function)
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
@@ -153,6 +159,7 @@ def bind(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
         raise CompileError(
             "BAD_ARGUMENTS",
             f"{function.__name__}: {error}",
+            location=place_of(function),
             fix=f"call it as {call_form(function.__name__, form)}",
         ) from error
     bound.apply_defaults()
@@ -203,8 +210,8 @@ def dimensions_of(function: Callable[..., Any], types: Sequence[Any]) -> Dimensi
 
 
 @contextmanager
-def blaming(function: Callable[..., Any], parameter: Parameter) -> Iterator[None]:
-    """Errors inside point at the parameter in the ``def`` line."""
+def blaming(function: Callable[..., Any], parameter: Parameter | None = None) -> Iterator[None]:
+    """Errors inside point at the ``def`` line, or at the parameter there."""
     try:
         yield
     except CompileError as error:
@@ -212,12 +219,15 @@ def blaming(function: Callable[..., Any], parameter: Parameter) -> Iterator[None
         raise
 
 
-def place_of(function: Callable[..., Any], parameter: Parameter) -> SourceLocation | None:
-    """Where a parameter is declared; None when the text of the function is not to be had."""
+def place_of(
+    function: Callable[..., Any], parameter: Parameter | None = None
+) -> SourceLocation | None:
+    """Where a function or a parameter is defined; None when the text is not to be had."""
     from pypto.frontend.source import function_source
 
     try:
-        return function_source(function).parameter(parameter.name)
+        source = function_source(function)
+        return source.definition() if parameter is None else source.parameter(parameter.name)
     except CompileError:
         return None
 
@@ -249,6 +259,7 @@ def bind_types(function: Callable[..., Any], given: Sequence[Any]) -> tuple[Any,
         raise CompileError(
             "BAD_ARGUMENTS",
             f"{function.__name__} takes {len(parameters)} arguments, {len(given)} are given",
+            location=place_of(function),
             fix=f"call it as {call_form(function.__name__, inspect.signature(function))}",
         )
     values = [*given, *(p.default for p in parameters[len(given) :])]

@@ -168,3 +168,12 @@ def test_large_arrays_in_a_list_are_never_mixed_up() -> None:
     assert repr([first]) == repr([second])
     with pytest.raises(CompileError, match="argument 'x' is a list of arrays"):
         plus_one([second])
+
+
+@pytest.mark.parametrize("dtype", [pypto.float16, np.float16, np.dtype("float16"), "float16"])
+def test_element_types_of_numpy_are_arguments(dtype: object) -> None:
+    @pypto.kernel
+    def converted(x, dtype):
+        return x.astype(dtype)
+
+    np.testing.assert_array_equal(converted(X, dtype), X.astype(np.float16))
