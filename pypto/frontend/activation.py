@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,13 @@ from pypto.frontend.door import Door
 from pypto.frontend.scope import Scope
 from pypto.frontend.source import FunctionSource
 from pypto.frontend.structure import map_leaves
-from pypto.frontend.values import contains_data, describe, is_array, plain_array
+from pypto.frontend.values import contains_data, describe, is_array, is_data, plain_array
+
+# What computing on static values may raise; a RecursionError is the compiler's own.
+STATIC_ERRORS = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError,
+    ValueError,
+)  # fmt: skip
 
 
 class Activation:
@@ -66,6 +72,23 @@ class Activation:
             ),
         )
 
+    def drawn(self, values: Iterable[Any], node: ast.AST) -> Iterator[Any]:
+        """Items one by one: a list may grow meanwhile, and not all iterables end."""
+        iterator, end = iter(values), object()
+
+        def following(items: Iterator[Any]) -> Any:
+            return next(items, end)
+
+        while True:
+            item = self.compute(following, [iterator], node, what="iteration", lift=False)
+            if item is end:
+                return
+            yield item
+
+    def operand(self, value: Any) -> Any:
+        """A captured array as a constant; all else, lists of arrays too, as it is."""
+        return self.lift(value) if is_data(value) else value
+
     def compute(
         self,
         meaning: Callable[..., Any],
@@ -82,11 +105,13 @@ class Activation:
         """
         with self.located(node):
             try:
-                return meaning(*map(self.lift, values)) if lift else meaning(*values)
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                return meaning(*map(self.operand, values)) if lift else meaning(*values)
+            except RecursionError:
+                raise
+            except STATIC_ERRORS as error:
                 operands = ", ".join(map(describe, values))
                 said = f"{type(error).__name__}: {error}"
-                if contains_data(list(values)):
+                if contains_data(list(values)) and not isinstance(error, LookupError):
                     said = f"{what} is not defined for {operands}"
                 raise self.failure(
                     "STATIC_ERROR", said, node, f"the operands were {operands}"

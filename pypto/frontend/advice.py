@@ -33,7 +33,14 @@ TENSOR_BUILTIN_FIXES = {
     "repr": "use x.shape or x.dtype in texts",
     "divmod": "divide with '/'",
     "round": "compute it outside the kernel",
-}
+    **dict.fromkeys(
+        (
+            "AssertionError", "Exception", "IndexError", "KeyError", "NotImplementedError",
+            "RuntimeError", "TypeError", "ValueError",
+        ),
+        "use x.shape or x.dtype in texts",
+    ),
+}  # fmt: skip
 
 OPERATOR_FIXES = {
     "//": "divide with '/'; there is no integer quotient on the device",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import inspect
+import operator
+import sys
 from abc import abstractmethod
-from collections.abc import Sequence
-from types import FunctionType
+from collections.abc import Iterator, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from pypto.errors import CompileError
-from pypto.frontend.functions import NestedFunction, call_form, plain_function
+from pypto.frontend.functions import NestedFunction, plain_function
 from pypto.frontend.library import LibraryCalls
-from pypto.frontend.scope import Scope, captured_names
+from pypto.frontend.scope import Scope, assigned_names, captured_names
 from pypto.frontend.source import function_source
 from pypto.frontend.structure import is_record_class
 from pypto.frontend.values import describe, is_data, is_tensor
@@ -35,10 +38,18 @@ class Calls(LibraryCalls):
     def eval_Attribute(self, node: ast.Attribute) -> Any:
         value = self.evaluate(node.value)
         if not is_tensor(value):
-            if not hasattr(value, node.attr):
+            missing = object()
+            found = self.compute(
+                lambda owner: getattr(owner, node.attr, missing),
+                [value],
+                node,
+                what=f".{node.attr}",
+                lift=False,
+            )
+            if found is missing:
                 known = [name for name in dir(value) if not name.startswith("_")]
                 raise self.unknown_attribute(value, node, known)
-            return getattr(value, node.attr)
+            return found
         with self.located(node):
             try:
                 return getattr(value, node.attr)
@@ -56,11 +67,10 @@ class Calls(LibraryCalls):
 
     def eval_Subscript(self, node: ast.Subscript) -> Any:
         value, index = self.evaluate(node.value), self.evaluate(node.slice)
-        index = index.item() if isinstance(index, np.integer) else index
+        index = plain_index(index)
         if not is_data(value):
-            return self.compute(
-                lambda items, key: items[key], [value, index], node, what="[]", lift=False
-            )
+            part = self.compute(operator.getitem, [value, index], node, what="[]", lift=False)
+            return self.scope.own(part) if isinstance(index, slice) else part
         if is_tensor(index) and index.dtype.kind == "b":
             raise self.failure(
                 "DATA_DEPENDENT_INDEX",
@@ -84,17 +94,23 @@ class Calls(LibraryCalls):
         keywords: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
-            if keyword.arg is not None:
-                keywords[keyword.arg] = value
-            elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
-                keywords.update(value)
-            else:
+            given = value if keyword.arg is None else {keyword.arg: value}
+            if not isinstance(given, dict) or not all(isinstance(key, str) for key in given):
                 raise self.failure(
                     "BAD_UNPACK",
                     f"'**' needs a dictionary with names as keys, not {describe(value)}",
                     keyword.value,
                     "write the keyword arguments out",
                 )
+            twice = next((name for name in given if name in keywords), None)
+            if twice is not None:
+                raise self.failure(
+                    "BAD_ARGUMENTS",
+                    f"the keyword argument '{twice}' is given twice",
+                    keyword.value,
+                    "leave one of them out",
+                )
+            keywords |= given
         return self.call(function, arguments, keywords, node)
 
     def call(
@@ -104,13 +120,21 @@ class Calls(LibraryCalls):
         if isinstance(function, Operator) or is_tensor_method(function):
             lifted = {name: self.lift(value) for name, value in keywords.items()}
             name = getattr(function, "__name__", "the operator")
+            values = [tuple(one) if isinstance(one, Iterator) else one for one in arguments]
             return self.compute(
-                lambda *values: function(*values, **lifted), arguments, node, what=name
+                lambda *values: function(*map(self.lift, values), **lifted),
+                values,
+                node,
+                what=name,
+                lift=False,
             )
         if isinstance(function, DType):
             return self.compute(
                 OPERATORS["cast"], [*arguments, function], node, what=function.public_name
             )
+        if isinstance(function, functools.partial):
+            keywords = {**function.keywords, **keywords}
+            return self.call(function.func, [*function.args, *arguments], keywords, node)
         if isinstance(function, NestedFunction):
             return self.inline(function, arguments, keywords, node)
         if not callable(function):
@@ -119,6 +143,9 @@ class Calls(LibraryCalls):
             )
         if isinstance(function, type) and is_record_class(function):
             return self.make_record(function, arguments, keywords, node)
+        method = user_method(function)
+        if method is not None:
+            return self.call(method.__func__, [method.__self__, *arguments], keywords, node)
         with self.located(node):
             inner = plain_function(function)
         if isinstance(inner, FunctionType) and is_user_function(inner):
@@ -143,20 +170,14 @@ class Calls(LibraryCalls):
             )
         nested = isinstance(function, NestedFunction)
         signature = function.signature if nested else inspect.signature(function)
-        try:
-            bound = signature.bind(*arguments, **keywords)
-        except TypeError as error:
-            raise self.failure(
-                "BAD_ARGUMENTS",
-                f"{name}: {error}",
-                node,
-                f"call it as {call_form(name, signature)}",
-            ) from error
-        bound.apply_defaults()
+        bound = self.bound(signature, name, arguments, keywords, node)
+        for parameter in signature.parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                self.scope.own(bound.arguments[parameter.name])
         try:
             source = function.source if nested else function_source(function)
             scope = Scope(
-                source.tree,
+                assigned_names(source.tree),
                 function.scope.captured if nested else captured_names(function),
                 outer=function.scope if nested else None,
                 made=self.scope.made,
@@ -174,10 +195,27 @@ def is_tensor_method(function: Any) -> bool:
     return isinstance(function, FunctionType) and function.__module__ == "pypto.ops.value"
 
 
+def plain_index(index: Any) -> Any:
+    """An index with Python's integers in place of NumPy's."""
+    if isinstance(index, tuple):
+        return tuple(map(plain_index, index))
+    if isinstance(index, slice):
+        return slice(*map(plain_index, (index.start, index.stop, index.step)))
+    return index.item() if isinstance(index, np.integer) else index
+
+
 def is_user_function(function: FunctionType) -> bool:
     """True for functions a kernel compiles from their text; libraries are called as they are."""
     root = (function.__module__ or "").partition(".")[0]
-    return root not in (
-        "builtins", "collections", "copy", "dataclasses", "functools", "itertools", "math",
-        "numpy", "operator",
-    )  # fmt: skip
+    return root != "numpy" and root not in sys.stdlib_module_names
+
+
+def user_method(value: Any) -> MethodType | None:
+    """The method that a call of ``value`` runs, when its class is a user's."""
+    if hasattr(value, "__wrapped__"):  # a kernel, a cached function
+        return None
+    if isinstance(vars(type(value)).get("__call__"), FunctionType):
+        value = value.__call__
+    if not isinstance(value, MethodType) or not isinstance(value.__func__, FunctionType):
+        return None
+    return value if is_user_function(value.__func__) else None

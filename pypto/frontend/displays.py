@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from pypto.errors import CompileError
@@ -18,7 +19,7 @@ class Displays(Assignments):
     """Evaluates tuples, lists, sets, dictionaries, texts and comprehensions."""
 
     @abstractmethod
-    def static_items(self, node: ast.expr) -> Sequence[Any]: ...
+    def items(self, node: ast.expr) -> Iterator[Any]: ...
 
     @abstractmethod
     def truth(self, node: ast.expr, word: str) -> bool: ...
@@ -34,7 +35,7 @@ class Displays(Assignments):
         values: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                values.extend(self.static_items(node.value))
+                values.extend(self.items(node.value))
             else:
                 values.append(self.evaluate(node))
         return values
@@ -84,50 +85,58 @@ class Displays(Assignments):
         return self.compute(format, [value, wanted], part, what="a text", lift=False)
 
     def eval_ListComp(self, node: ast.ListComp) -> list[Any]:
-        return self.scope.own(self.comprehended(node.generators, [node.elt], node))
-
-    def eval_GeneratorExp(self, node: ast.GeneratorExp) -> list[Any]:
-        return self.comprehended(node.generators, [node.elt], node)
+        return self.scope.own(self.collected(node, [node.elt]))
 
     def eval_SetComp(self, node: ast.SetComp) -> set[Any]:
-        return self.scope.own(set(self.comprehended(node.generators, [node.elt], node)))
+        return self.scope.own(set(self.collected(node, [node.elt])))
 
     def eval_DictComp(self, node: ast.DictComp) -> dict[Any, Any]:
-        pairs = self.comprehended(node.generators, [node.key, node.value], node)
-        return self.scope.own(dict(pairs))
+        return self.scope.own(dict(self.collected(node, [node.key, node.value])))
+
+    def eval_GeneratorExp(self, node: ast.GeneratorExp) -> Iterator[Any]:
+        return self.comprehended(node.generators, [node.elt])
+
+    def collected(
+        self, node: ast.ListComp | ast.SetComp | ast.DictComp, results: list[ast.expr]
+    ) -> list[Any]:
+        """All that a comprehension gives."""
+        found = self.comprehended(node.generators, results)
+        values = list(islice(found, MAX_UNROLLED))
+        for value in found:
+            if contains_data(value):
+                raise self.too_long(f"more than {MAX_UNROLLED}", node)
+            values.append(value)
+        return values
 
     def comprehended(
-        self, generators: list[ast.comprehension], results: list[ast.expr], node: ast.AST
-    ) -> list[Any]:
-        """One entry per binding of the generators: a value, or a tuple of several."""
-        found: list[Any] = []
+        self, generators: list[ast.comprehension], results: list[ast.expr]
+    ) -> Iterator[Any]:
+        """One entry per binding of the generators: a value, or a tuple of several.
 
-        def visit() -> None:
-            values = [self.evaluate(result) for result in results]
-            if len(found) >= MAX_UNROLLED and contains_data(values):
-                raise self.too_long(f"more than {MAX_UNROLLED}", node)
-            found.append(values[0] if len(values) == 1 else tuple(values))
+        The first iterable is evaluated at once, all else in a scope of its own when it is asked
+        for, as in Python.
+        """
+        scope = self.scope.of_comprehension(generators)
+        inside = type(self)(self.door, self.source, scope, self.callers)
+        return inside.entries(self.items(generators[0].iter), generators, results)
 
-        self.comprehend(generators, visit)
-        return found
-
-    def comprehend(self, generators: list[ast.comprehension], visit: Callable[[], None]) -> None:
-        """Run ``visit`` for each binding of the generators; their names end with them."""
-        if not generators:
-            visit()
-            return
+    def entries(
+        self,
+        items: Iterable[Any],
+        generators: list[ast.comprehension],
+        results: list[ast.expr],
+    ) -> Iterator[Any]:
+        """The entries for the items of the first generator."""
         first, *rest = generators
-        local = self.scope.locals
-        values = self.static_items(first.iter)
-        names = [node.id for node in ast.walk(first.target) if isinstance(node, ast.Name)]
-        saved = {name: local[name] for name in names if name in local}
-        for value in values:
-            self.assign(first.target, value)
-            if all(self.truth(test, "if") for test in first.ifs):
-                self.comprehend(rest, visit)
-        for name in names:
-            local.pop(name, None)
-        local.update(saved)
+        for item in items:
+            self.assign(first.target, item)
+            if not all(self.truth(test, "if") for test in first.ifs):
+                continue
+            if rest:
+                yield from self.entries(self.items(rest[0].iter), rest, results)
+                continue
+            values = [self.evaluate(result) for result in results]
+            yield values[0] if len(values) == 1 else tuple(values)
 
     def too_long(self, times: object, node: ast.AST) -> CompileError:
         return self.failure(

@@ -4,61 +4,16 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from pypto.frontend import advice
 from pypto.frontend.displays import Displays
 from pypto.frontend.functions import NestedFunction, signature_of
+from pypto.frontend.operators import BINARY, COMPARE, STATIC_COMPARE, SYMBOLS, UNARY
 from pypto.frontend.values import contains_data, describe, is_data, is_tensor
 from pypto.target.dtypes import DType, dtype_of
-
-BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-}
-COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-# Comparisons that make no sense on the values of a tensor.
-STATIC_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-}
-UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-}
-
-
-SYMBOLS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-    ast.LShift: "<<", ast.RShift: ">>", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=",
-    ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in",
-    ast.NotIn: "not in", ast.USub: "-", ast.UAdd: "+", ast.Invert: "~",
-}  # fmt: skip
 
 
 class Expressions(Displays):
@@ -99,8 +54,7 @@ class Expressions(Displays):
         return self.scope.lookup(node.id, self.at(node))
 
     def eval_NamedExpr(self, node: ast.NamedExpr) -> Any:
-        value = self.evaluate(node.value)
-        self.assign(node.target, value)
+        value = self.scope.function.locals[node.target.id] = self.evaluate(node.value)
         return value
 
     def eval_Lambda(self, node: ast.Lambda) -> NestedFunction:
@@ -131,7 +85,7 @@ class Expressions(Displays):
                     f"combine boolean tensors element by element with '{symbol}', then choose with "
                     "pypto.where(condition, a, b)",
                 )
-            if bool(value) is stops_at:
+            if self.is_true(value, part) is stops_at:
                 return value
         return value
 
@@ -154,7 +108,7 @@ class Expressions(Displays):
                 advice.OPERATOR_FIXES[symbol],
             )
         result = self.compute(BINARY[type(syntax)], [left, right], node, what=f"'{symbol}'")
-        return self.scope.own(result) if isinstance(result, list) else result
+        return self.scope.own(result)
 
     def eval_Compare(self, node: ast.Compare) -> Any:
         left = self.evaluate(node.left)
@@ -177,6 +131,13 @@ class Expressions(Displays):
                     lift=False,
                 )
             else:
+                if (left is None and is_data(right)) or (right is None and is_data(left)):
+                    raise self.failure(
+                        "BAD_ARGUMENT",
+                        "a tensor is compared with None",
+                        node,
+                        "ask whether there is a tensor with 'is None' or 'is not None'",
+                    )
                 part = self.compute(
                     COMPARE[type(syntax)],
                     comparable(left, right),
@@ -195,6 +156,9 @@ class Expressions(Displays):
             left = right
         return part
 
+    def is_true(self, value: Any, node: ast.expr) -> bool:
+        return self.compute(bool, [value], node, what="a condition", lift=False)
+
     def truth(self, node: ast.expr, word: str) -> bool:
         """A condition known while compiling.
 
@@ -203,7 +167,7 @@ class Expressions(Displays):
         """
         value = self.evaluate(node)
         if not is_data(value):
-            return bool(value)
+            return self.is_true(value, node)
         raise self.failure(
             "DATA_DEPENDENT_IF",
             f"'{word}' depends on the values of a tensor ({describe(value)})",
@@ -212,8 +176,12 @@ class Expressions(Displays):
             + (", invert boolean tensors with '~'" if word == "not" else ""),
         )
 
-    def static_items(self, node: ast.expr) -> Sequence[Any]:
-        """The items of something iterable known while compiling."""
+    def items(self, node: ast.expr) -> Iterator[Any]:
+        """The items of something iterable known while compiling, one by one."""
+        return self.drawn(self.iterable(node), node)
+
+    def iterable(self, node: ast.expr) -> Iterable[Any]:
+        """Something iterable known while compiling."""
         value = self.evaluate(node)
         if is_data(value) or not hasattr(value, "__iter__"):
             raise self.failure(
@@ -222,7 +190,7 @@ class Expressions(Displays):
                 node,
                 "iterate over range(n) with n known while compiling, or a tuple",
             )
-        return value if isinstance(value, range) else list(value)
+        return value
 
 
 def comparable(left: Any, right: Any) -> list[Any]:

@@ -5,23 +5,39 @@ from __future__ import annotations
 import ast
 import builtins
 import dataclasses
+import functools
 import inspect
+import operator
 from abc import abstractmethod
-from types import FunctionType, MethodType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from pypto.errors import CompileError
 from pypto.frontend import advice
 from pypto.frontend.activation import Activation
-from pypto.frontend.functions import call_form
+from pypto.frontend.functions import NestedFunction, call_form
 from pypto.frontend.structure import is_record
-from pypto.frontend.values import contains_data, describe, is_array, is_data
+from pypto.frontend.values import contains_data, contains_tensors, describe, is_array, is_data
 from pypto.ops.value import Tensor, UnknownExtent
 
 # Methods that change their object; only lists made inside the kernel may be changed.
 MUTATORS = (
     "add", "append", "clear", "discard", "extend", "fill", "insert", "pop", "popitem", "put",
-    "remove", "resize", "reverse", "setdefault", "sort", "update",
+    "remove", "resize", "reverse", "setdefault", "sort", "update", "difference_update",
+    "intersection_update", "symmetric_difference_update", "itemset", "partition", "setflags",
+    "__delitem__", "__iadd__", "__iand__", "__imul__", "__ior__", "__isub__", "__ixor__",
+    "__setitem__",
+)  # fmt: skip
+# Functions that change their first argument.
+CHANGING_FUNCTIONS = (
+    "copyto", "delitem", "fill_diagonal", "heapify", "heappop", "heappush", "heappushpop",
+    "heapreplace", "iadd", "iconcat", "imul", "insort", "insort_left", "insort_right", "ior",
+    "iand", "isub", "ixor", "place", "put", "putmask", "setitem", "shuffle",
+)  # fmt: skip
+# Methods whose result is a new list, dictionary or set.
+MAKERS = (
+    "_asdict", "copy", "difference", "fromkeys", "intersection", "rsplit", "split", "splitlines",
+    "symmetric_difference", "tolist", "union",
 )  # fmt: skip
 CONTAINERS = (tuple, list, dict, set, str)
 
@@ -47,17 +63,32 @@ class LibraryCalls(Activation):
                     node,
                     "leave out __post_init__ and __init__; compute the fields in the kernel",
                 )
+        self.bound(inspect.signature(kind), kind.__name__, arguments, keywords, node)
+        named = {key: self.operand(value) for key, value in keywords.items()}
+        return self.compute(
+            lambda *values: kind(*values, **named), arguments, node, what=kind.__name__
+        )
+
+    def bound(
+        self,
+        signature: inspect.Signature,
+        name: str,
+        arguments: list[Any],
+        keywords: dict[str, Any],
+        node: ast.AST,
+    ) -> inspect.BoundArguments:
+        """The arguments of a call by the parameters they are for, with defaults."""
         try:
-            return kind(
-                *map(self.lift, arguments), **{k: self.lift(v) for k, v in keywords.items()}
-            )
+            bound = signature.bind(*arguments, **keywords)
         except TypeError as error:
             raise self.failure(
                 "BAD_ARGUMENTS",
-                str(error).replace("__new__()", f"{kind.__name__}()"),
+                f"{name}: {error}",
                 node,
-                f"call it as {call_form(kind.__name__, inspect.signature(kind))}",
+                f"call it as {call_form(name, signature)}",
             ) from error
+        bound.apply_defaults()
+        return bound
 
     def call_static(
         self, function: Any, arguments: list[Any], keywords: dict[str, Any], node: ast.AST
@@ -69,31 +100,59 @@ class LibraryCalls(Activation):
         if is_builtin and any(map(is_data, arguments)):
             return self.call_builtin(name, arguments, keywords, node)
         of_container = isinstance(owner, CONTAINERS) or is_record(owner)
-        allowed = is_builtin or of_container or function is dataclasses.replace
-        if contains_data([arguments, keywords]) and not allowed:
+        kind = function if isinstance(function, type) else None
+        of_parts = kind is not None and (dict in kind.__mro__ or kind.__module__ == "itertools")
+        generic = function in (dataclasses.replace, functools.reduce) or of_parts
+        is_operator = getattr(operator, name, None) is function
+        allowed = is_builtin or of_container or generic or is_operator
+        if contains_tensors([arguments, keywords]) and not allowed:
             raise self.refusal(function, name, owner, node)
-        is_method = owner is not None and not isinstance(owner, ModuleType)
-        if name in MUTATORS and is_method and not self.scope.owns(owner):
-            raise self.failure(
-                "CAPTURED_MUTATION",
-                f"'{name}' would change an object made outside the kernel",
-                node,
-                "build a new list inside the kernel",
-            )
+        self.check_unchanged(function, name, arguments, node)
         if function is isinstance:
             function = is_instance
-        if is_builtin:
+        elif is_builtin or generic:
             arguments = [self.callback(value, node) for value in arguments]
             keywords = {key: self.callback(value, node) for key, value in keywords.items()}
         result = self.compute(
-            lambda *values: function(*values, **keywords), arguments, node, what=name, lift=False
+            lambda *values: function(*values, **keywords),
+            arguments,
+            node,
+            what=name,
+            lift=is_operator,
         )
-        fresh = function in (list, dict, set, sorted) or name == "copy"
+        fresh = kind is not None or function is sorted or name in MAKERS
         return self.scope.own(result) if fresh else result
 
+    def check_unchanged(
+        self, function: Any, name: str, arguments: list[Any], node: ast.AST
+    ) -> None:
+        """Raise when a call would change what the kernel has not made."""
+        owner = getattr(function, "__self__", None)
+        if owner is None or isinstance(owner, ModuleType):
+            is_method = hasattr(function, "__objclass__")
+            changes = name in (MUTATORS if is_method else CHANGING_FUNCTIONS)
+            owner = arguments[0] if arguments else None
+        else:
+            changes = name in MUTATORS
+        if not changes or self.scope.owns(owner):
+            return
+        if is_array(owner):
+            raise self.failure(
+                "CAPTURED_MUTATION",
+                f"'{name}' would change an array; arrays are constants of a kernel",
+                node,
+                "make the array outside the kernel, or build a new one",
+            )
+        raise self.failure(
+            "CAPTURED_MUTATION",
+            f"'{name}' would change an object made outside the kernel",
+            node,
+            "build a new list inside the kernel",
+        )
+
     def callback(self, value: Any, node: ast.AST) -> Any:
-        """A function that a builtin calls, so that it is compiled from its text."""
-        if not isinstance(value, FunctionType) and not hasattr(value, "__wrapped__"):
+        """A function that a builtin calls, so that it is called as the kernel would."""
+        if not callable(value) or is_data(value) or isinstance(value, NestedFunction):
             return value
         return lambda *arguments, **keywords: self.call(value, list(arguments), keywords, node)
 
@@ -105,17 +164,6 @@ class LibraryCalls(Activation):
                 f"the array method '{name}' cannot take a tensor",
                 node,
                 advice.instead_of(name),
-            )
-        is_method = isinstance(function, MethodType)
-        if is_method or isinstance(vars(type(function)).get("__call__"), FunctionType):
-            kind = type(owner if is_method else function).__name__
-            return self.failure(
-                "UNSUPPORTED_CALL",
-                f"'{name}' is a method of a {kind}; a kernel calls functions"
-                if is_method
-                else f"a {kind} object cannot take a tensor",
-                node,
-                "make it a function that takes what it needs from the object as arguments",
             )
         if isinstance(function, type) and issubclass(function, Tensor):
             return self.failure(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -35,6 +35,12 @@ def own_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, _INNER_SCOPES):
             yield from own_nodes(node)
+
+
+def target_names(generators: Iterable[ast.comprehension]) -> frozenset[str]:
+    """The names of a comprehension's own."""
+    nodes = (node for one in generators for node in ast.walk(one.target))
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
 def assigned_names(tree: ast.FunctionDef) -> frozenset[str]:
@@ -70,22 +76,33 @@ def captured_names(function: FunctionType) -> dict[str, Any]:
 
 
 class Scope:
-    """The names one activation of a function can see; ``outer`` is the scope it is nested in."""
+    """The names one activation of a function can see; ``outer`` is the scope it is nested in.
+
+    ``assigned`` are the names it binds somewhere.
+    """
 
     def __init__(
         self,
-        tree: ast.FunctionDef,
+        assigned: frozenset[str],
         captured: dict[str, Any],
         *,
         outer: Scope | None = None,
         made: list[Any] | None = None,
     ) -> None:
         self.locals: dict[str, Any] = {}
-        self.assigned = assigned_names(tree)
+        self.assigned = assigned
         self.captured = captured
         self.outer = outer
+        self.function = self  # where ':=' binds
         # Lists made by the kernel and its helpers: these may change, captured ones may not.
         self.made: list[Any] = [] if made is None else made
+
+    def of_comprehension(self, generators: Iterable[ast.comprehension]) -> Scope:
+        """The scope of a comprehension inside this one."""
+        names = target_names(generators)
+        inner = Scope(names, self.captured, outer=self, made=self.made)
+        inner.function = self.function
+        return inner
 
     def lookup(self, name: str, location: SourceLocation) -> Any:
         """The value of a name.
@@ -128,8 +145,9 @@ class Scope:
         return [*self.locals, *(name for name in around if not name.startswith("__"))]
 
     def own(self, value: Any) -> Any:
-        """Remember a list or dictionary as made by the kernel."""
-        self.made.append(value)
+        """Remember a list, dictionary or set as made by the kernel."""
+        if isinstance(value, list | dict | set):
+            self.made.append(value)
         return value
 
     def owns(self, value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from pypto.frontend import advice
 from pypto.frontend.displays import MAX_UNROLLED
 from pypto.frontend.expressions import Expressions
 from pypto.frontend.scope import own_nodes
-from pypto.frontend.values import contains_data, describe, is_data
+from pypto.frontend.values import contains_data, describe
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,7 @@ class Statements(Expressions):
             self.assign(node.target, self.evaluate(node.value))
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
-        if not isinstance(node.target, ast.Name | ast.Subscript):
-            raise self.bad_target(node.target)
-        current = self.evaluate(node.target)
-        if is_data(current) and isinstance(node.target, ast.Subscript):
-            raise self.bad_target(node.target)
-        self.assign(node.target, self.binary(node.op, current, self.evaluate(node.value), node))
+        self.assign_augmented(node)
 
     def do_Assert(self, node: ast.Assert) -> None:
         if self.truth(node.test, "assert"):
@@ -150,10 +146,12 @@ class Statements(Expressions):
         return self.block(node.body if self.truth(node.test, "if") else node.orelse)
 
     def do_For(self, node: ast.For) -> Returned | None:
-        values = self.static_items(node.iter)
-        if len(values) > MAX_UNROLLED:
+        values = self.iterable(node.iter)
+        if isinstance(values, Sized) and len(values) > MAX_UNROLLED:
             raise self.too_long(len(values), node.iter)
-        for value in values:
+        for count, value in enumerate(self.drawn(values, node.iter)):
+            if count == MAX_UNROLLED:
+                raise self.too_long(f"more than {MAX_UNROLLED}", node.iter)
             self.assign(node.target, value)
             try:
                 result = self.block(node.body)

@@ -30,13 +30,17 @@ def is_structure(value: Any) -> bool:
     return isinstance(value, tuple | list | dict) or is_record(value)
 
 
+def given_fields(value: Any) -> list[str]:
+    """The fields of a dataclass that have a value."""
+    return [one.name for one in dataclasses.fields(value) if hasattr(value, one.name)]
+
+
 def parts(value: Any) -> list[tuple[str, Any]]:
     """The parts of a structure with the way to write each: ``.mean``, ``[0]``, ``['a']``."""
     if is_named_tuple(value):
         return [(f".{name}", part) for name, part in zip(value._fields, value, strict=True)]
     if is_record(value):
-        names = [field.name for field in dataclasses.fields(value)]
-        return [(f".{name}", getattr(value, name)) for name in names]
+        return [(f".{name}", getattr(value, name)) for name in given_fields(value)]
     items = value.items() if isinstance(value, dict) else enumerate(value)
     return [(f"[{key!r}]", part) for key, part in items]
 
@@ -46,12 +50,14 @@ def rebuilt(value: Any, values: Iterator[Any]) -> Any:
     if is_named_tuple(value):
         return type(value)._make(next(values) for _ in value)
     if isinstance(value, dict):
-        return {key: next(values) for key in value}
+        result = copy.copy(value)  # an OrderedDict stays one
+        result.update(zip(value, values, strict=True))
+        return result
     if isinstance(value, tuple | list):
         return (tuple if isinstance(value, tuple) else list)(next(values) for _ in value)
     result = copy.copy(value)
-    for field in dataclasses.fields(value):
-        object.__setattr__(result, field.name, next(values))  # also when it is frozen
+    for name in given_fields(value):
+        object.__setattr__(result, name, next(values))  # also when it is frozen
     return result
 
 

@@ -31,6 +31,11 @@ def contains_data(value: Any) -> bool:
     return is_data(value) or any(map(is_data, leaves(value)))
 
 
+def contains_tensors(value: Any) -> bool:
+    """True for tensors of the IR, and for what holds some."""
+    return any(map(is_tensor, leaves(value)))
+
+
 def plain_array(value: Any, what: str) -> np.ndarray:
     """An array as the device can take it; ``what`` names it in messages.
 
@@ -65,4 +70,10 @@ def describe(value: Any) -> str:
         return f"a {value.type}"
     if is_array(value):
         return f"a captured array of shape {np.shape(value)}"
-    return f"{type(value).__name__} {value!r}"[:60]
+    name = getattr(value, "__name__", None)
+    if callable(value) and name is not None:
+        return f"the {'class' if isinstance(value, type) else 'function'} '{name}'"
+    text = " ".join(repr(value).split())
+    if " at 0x" in text:  # says nothing to a reader
+        return f"a {type(value).__name__}"
+    return f"{type(value).__name__} {text}"[:60]

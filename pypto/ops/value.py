@@ -54,6 +54,9 @@ class Tensor:
         self.evaluator = evaluator
         self.type = type
 
+    def __repr__(self) -> str:
+        return str(self.type)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents; one known at launch only refuses to be computed with."""

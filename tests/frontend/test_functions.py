@@ -114,7 +114,45 @@ def more(a):
 def builtins_that_call(x):
     parts = [*map(more, [x, x * 2]), *map(cached_helper, (x,))]
     index = np.int64(1)
-    return parts[0] + parts[1] + parts[2] + x[index]
+    return parts[0] + parts[1] + parts[2] + x[index, np.int32(0) :]
+
+
+class Layer:
+    def __init__(self):
+        self.weights = WEIGHTS
+        self.calls = 0
+
+    def forward(self, x, by=1.0):
+        return x * self.weights * by
+
+    def __call__(self, x):
+        return self.forward(x) + 1
+
+    @classmethod
+    def doubled(cls, x):
+        return x * 2
+
+    def counted(self, x):
+        self.calls += 1
+        return x * self.calls
+
+
+LAYER = Layer()
+HALVED = functools.partial(LAYER.forward, by=0.5)
+
+
+@pypto.kernel
+def methods(x):
+    return LAYER(x) + LAYER.doubled(x) + HALVED(x)
+
+
+@pypto.kernel
+def keyword_dictionaries(x):
+    def total(a, **named):
+        by = named.pop("by", 1.0)
+        return a * by + sum(named.values())
+
+    return total(x, by=3.0, shift=2.0)
 
 
 CASES = [
@@ -126,6 +164,8 @@ CASES = [
     (checked, X + 1),
     (cached_helper, X * 2),
     (builtins_that_call, X * 5 + 2 + X[1]),
+    (methods, X * WEIGHTS * 1.5 + 1 + X * 2),
+    (keyword_dictionaries, X * 3 + 2),
 ]
 
 
@@ -232,23 +272,15 @@ def wrong_keyword(x):
     return scaled(x, to=3.0)
 
 
-class Layer:
-    def forward(self, x):
-        return x
-
-    def __call__(self, x):
-        return x
+def changes_its_object(x):
+    return LAYER.counted(x)
 
 
-LAYER = Layer()
+def given_twice(x):
+    def scaled(a, by):
+        return a * by
 
-
-def method(x):
-    return LAYER.forward(x)
-
-
-def callable_object(x):
-    return LAYER(x)
+    return scaled(x, by=1.0, **{"by": 2.0})
 
 
 REFUSALS = [
@@ -288,13 +320,12 @@ REFUSALS = [
         "scaled(x", "call it as scaled(a, by=2.0)",
     ),
     (
-        method, "UNSUPPORTED_CALL", "'forward' is a method of a Layer; a kernel calls functions",
-        "LAYER.forward",
-        "make it a function that takes what it needs from the object as arguments",
+        changes_its_object, "IMMUTABLE_TENSOR", "only names can be assigned to inside a kernel",
+        "self.calls", "tensors are immutable; build a new one with pypto.where, concat or slice",
     ),
     (
-        callable_object, "UNSUPPORTED_CALL", "a Layer object cannot take a tensor", "LAYER(x)",
-        "make it a function that takes what it needs from the object as arguments",
+        given_twice, "BAD_ARGUMENTS", "the keyword argument 'by' is given twice", '{"by": 2.0}',
+        "leave one of them out",
     ),
 ]  # fmt: skip
 
@@ -353,3 +384,33 @@ def test_source_that_cannot_be_read() -> None:
     assert caught.value.fix == (
         "define the function with 'def' in a file; kernels are compiled from their text"
     )
+
+
+def test_kernels_of_what_is_no_function() -> None:
+    for value, name in ((cached, "a _lru_cache_wrapper"), (len, "the function 'len'")):
+        with pytest.raises(CompileError) as caught:
+            pypto.kernel(value)
+        assert caught.value.message.endswith("is not a function written in Python")
+        assert " at 0x" not in caught.value.message, name
+        assert caught.value.fix == "put @pypto.kernel above a 'def'"
+
+
+def test_wrong_calls_and_annotations_show_the_function(refusal) -> None:
+    def kernel(x):
+        return x
+
+    error = refusal(kernel, X, X)
+    assert error.message == "kernel: too many positional arguments"
+    assert refusal.text.startswith("kernel(x):")
+
+    def annotated(x: Unknown):  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
+        return x
+
+    error = refusal(annotated, X)
+    assert error.message == (
+        "the annotations of annotated cannot be read: name 'Unknown' is not defined"
+    )
+    assert refusal.text.startswith("annotated(x")
+    error = refusal(doubled, X)
+    assert error.code == "DECORATED_FUNCTION"
+    assert refusal.text.startswith("doubled(x):")

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import functools
+import heapq
+import itertools
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -280,6 +283,90 @@ def called(x):
     return x(1)
 
 
+def captured_list_as_a_function(x):
+    list.append(HISTORY, 1)
+    return x
+
+
+def captured_dictionary_by_operator(x):
+    operator.setitem(STATE, "calls", 1)
+    return x
+
+
+def captured_dictionary_by_method(x):
+    STATE.__setitem__("calls", 1)
+    return x
+
+
+def captured_heap(x):
+    heapq.heappush(HISTORY, 1)
+    return x
+
+
+def captured_list_in_place(x):
+    history = HISTORY
+    history += [1]
+    return x
+
+
+def entry_of_an_array(x):
+    row = np.zeros(6, np.float32)
+    row[1] += 1
+    return x + row
+
+
+def compared_with_none(x):
+    return x if x == None else -x  # noqa: E711
+
+
+def unknown_key(x):
+    return {"a": x}["b"]
+
+
+def index_too_large(x):
+    parts = [x]
+    parts[4] = x
+    return parts
+
+
+def different_lengths(x):
+    return [a * b for a, b in zip((x,), (1, 2), strict=True)]
+
+
+def numbers_of_tensors(x):
+    return sum(map(float, [x]))
+
+
+def endless(x):
+    for i in itertools.count():
+        x = x + i
+    return x
+
+
+def tensor_in_an_error(x):
+    raise ValueError(x)
+
+
+def tensors_in_an_error(x):
+    raise ValueError("wrong: " + str([x]))
+
+
+def generated(x):
+    return (x * i for i in range(3))
+
+
+def returns_a_function(x):
+    return lambda y: y
+
+
+def file_that_is_not_there(x):
+    return x + np.load("nothing.npy")
+
+
+def column_after_other_letters(x):
+    return "äöü" and x @ x
+
+
 WHERE = "choose element by element with pypto.where(condition, a, b)"
 MASK = "a tensor<4x6xi1>"
 TENSOR = "a tensor<4x6xf32>"
@@ -331,8 +418,8 @@ CASES = [
     ),
     (
         captured_array, "CAPTURED_MUTATION",
-        "'fill' would change an object made outside the kernel", "WEIGHTS.fill",
-        "build a new list inside the kernel",
+        "'fill' would change an array; arrays are constants of a kernel", "WEIGHTS.fill",
+        "make the array outside the kernel, or build a new one",
     ),
     (
         global_counter, "UNSUPPORTED_STATEMENT", "'global' is not supported inside a kernel",
@@ -494,14 +581,96 @@ CASES = [
         "convert the tensor first: .cast(pypto.float32)",
     ),
     (
-        reduced, "UNSUPPORTED_CALL", "_functools.reduce cannot take a tensor", "functools.red",
-        "compute it outside the kernel",
+        reduced, "UNSUPPORTED_CALL", f"max() cannot take {TENSOR}", "functools.red",
+        "use pypto.maximum(a, b), or pypto.max(x, dim) along an axis",
     ),
     (
         made_again, "UNSUPPORTED_CALL", "pypto.Tensor cannot be made inside a kernel",
         "pypto.Tensor(x", "use the value itself: tensors and arrays need no conversion here",
     ),
     (called, "NOT_CALLABLE", f"{TENSOR} cannot be called", "x(1", "call a function"),
+    (
+        captured_list_as_a_function, "CAPTURED_MUTATION",
+        "'append' would change an object made outside the kernel", "list.append",
+        "build a new list inside the kernel",
+    ),
+    (
+        captured_dictionary_by_operator, "CAPTURED_MUTATION",
+        "'setitem' would change an object made outside the kernel", "operator.setitem",
+        "build a new list inside the kernel",
+    ),
+    (
+        captured_dictionary_by_method, "CAPTURED_MUTATION",
+        "'__setitem__' would change an object made outside the kernel", "STATE.__setitem__",
+        "build a new list inside the kernel",
+    ),
+    (
+        captured_heap, "CAPTURED_MUTATION",
+        "'heappush' would change an object made outside the kernel", "heapq.heappush",
+        "build a new list inside the kernel",
+    ),
+    (
+        captured_list_in_place, "CAPTURED_MUTATION",
+        "this would change an object made outside the kernel", "history += [1]",
+        "build a new list or dictionary inside the kernel",
+    ),
+    (
+        entry_of_an_array, "IMMUTABLE_TENSOR", "only names can be assigned to inside a kernel",
+        "row[1] += 1", IMMUTABLE,
+    ),
+    (
+        compared_with_none, "BAD_ARGUMENT", "a tensor is compared with None", "x == None",
+        "ask whether there is a tensor with 'is None' or 'is not None'",
+    ),
+    (
+        unknown_key, "STATIC_ERROR", "KeyError: 'b'", '{"a": x}["b"]',
+        "the operands were dict {'a': tensor<4x6xf32>}, str 'b'",
+    ),
+    (
+        index_too_large, "STATIC_ERROR", "IndexError: list assignment index out of range",
+        "parts[4]", "the operands were list [tensor<4x6xf32>], int 4",
+    ),
+    (
+        different_lengths, "STATIC_ERROR", "ValueError: zip() argument 2 is longer than argument 1",
+        "zip(", "the operands were a zip",
+    ),
+    (
+        numbers_of_tensors, "UNSUPPORTED_CALL", f"float() cannot take {TENSOR}", "map(",
+        "use x.astype(pypto.float32)",
+    ),
+    (
+        endless, "LOOP_TOO_LONG",
+        "the loop runs more than 1024 times; a kernel unrolls at most 1024", "itertools.count()",
+        "use a whole-tensor operation instead of a loop over elements",
+    ),
+    (
+        tensor_in_an_error, "UNSUPPORTED_CALL", f"ValueError() cannot take {TENSOR}", "ValueError(",
+        "use x.shape or x.dtype in texts",
+    ),
+    (
+        tensors_in_an_error, "RAISED", "ValueError: wrong: [tensor<4x6xf32>]", "raise ValueError",
+        None,
+    ),
+    (
+        generated, "BAD_RETURN", "'generated' returns a generator, not a tensor", "generated",
+        "return a tensor or a tuple of tensors; pypto.full makes one of a number",
+    ),
+    (
+        returns_a_function, "BAD_RETURN",
+        "'returns_a_function' returns the function '<lambda>' without a tensor in it",
+        "returns_a_function",
+        "return a tensor or a tuple of tensors; pypto.full makes one of a number",
+    ),
+    (
+        file_that_is_not_there, "STATIC_ERROR",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'nothing.npy'", "np.load",
+        "the operands were str 'nothing.npy'",
+    ),
+    (
+        column_after_other_letters, "SHAPE_MISMATCH",
+        "matmul: (4, 6) @ (4, 6): inner extents differ: 6 and 4", "x @ x",
+        "transpose an operand, or check its shape",
+    ),
     (
         returns_none, "BAD_RETURN", "'returns_none' returns NoneType None, not a tensor",
         "returns_none", "return a tensor or a tuple of tensors; pypto.full makes one of a number",
@@ -528,6 +697,14 @@ def divided_by_the_root_of_its_length(x: Lengths):
     return x / pypto.sqrt(x.shape[0])
 
 
+def chosen_by_its_length(x: Lengths):
+    return x if x.shape[0] else -x
+
+
+def also_chosen_by_its_length(x: Lengths):
+    return x if x.ndim and x.shape[0] else -x
+
+
 def repeated_by_its_length(x: Lengths):
     return [x for _ in range(len(x))]
 
@@ -538,6 +715,8 @@ def repeated_by_its_length(x: Lengths):
         (times_its_length, "x * x.shape", "mul: "),
         (divided_by_the_root_of_its_length, "pypto.sqrt", "sqrt: "),
         (repeated_by_its_length, "range(len", ""),
+        (chosen_by_its_length, "x.shape[0] else", ""),
+        (also_chosen_by_its_length, "x.shape[0] else", ""),
     ],
     ids=lambda case: case[0].__name__,
 )

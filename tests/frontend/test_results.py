@@ -238,7 +238,7 @@ def test_classes_that_run_code() -> None:
 
 def test_wrong_fields() -> None:
     def kernel(x):
-        return Extremes(x, lo=x)
+        return Extremes(x, x, lo=x)
 
     error = refused(kernel, X)
     assert error.code == "BAD_ARGUMENTS"
