@@ -12,14 +12,14 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, ParamSpec, TypeVar
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from pypto.errors import CompileError
 from pypto.ops import kinds
 from pypto.ops.binding import REQUIRED, Parameter, bind_arguments, parameters_of
-from pypto.ops.kinds import Kind
+from pypto.ops.kinds import Axes, Kind
 from pypto.ops.operands import abstract_operands, map_tensors, tensors_of
 from pypto.ops.types import TensorType, is_half, promote
 from pypto.ops.value import Evaluator, Tensor, current_evaluator, set_default_evaluator, using
@@ -120,7 +120,16 @@ class Operator(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<pypto operator {self.signature}>"
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    @overload
+    def __call__(self, *args: Any, dim: Axes, **kwargs: Any) -> R: ...
+
+    @overload
+    def __call__(self, *args: Any, axis: Axes, **kwargs: Any) -> R: ...
+
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
         operands, attributes = self.bind(args, kwargs)
         if self._is_static(operands):
             return self.fold(operands, attributes)
