@@ -218,4 +218,5 @@ def user_method(value: Any) -> MethodType | None:
         value = value.__call__
     if not isinstance(value, MethodType) or not isinstance(value.__func__, FunctionType):
         return None
-    return value if is_user_function(value.__func__) else None
+    ours = value.__func__.__module__.startswith("pypto.")
+    return value if is_user_function(value.__func__) and not ours else None

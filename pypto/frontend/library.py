@@ -101,16 +101,16 @@ class LibraryCalls(Activation):
             return self.call_builtin(name, arguments, keywords, node)
         of_container = isinstance(owner, CONTAINERS) or is_record(owner)
         kind = function if isinstance(function, type) else None
-        of_parts = kind is not None and (dict in kind.__mro__ or kind.__module__ == "itertools")
-        generic = function in (dataclasses.replace, functools.reduce) or of_parts
+        keeps = function is dataclasses.replace or (kind is not None and dict in kind.__mro__)
+        iterates = function is functools.reduce or (kind and kind.__module__ == "itertools")
         is_operator = getattr(operator, name, None) is function
-        allowed = is_builtin or of_container or generic or is_operator
+        allowed = is_builtin or of_container or keeps or iterates or is_operator
         if contains_tensors([arguments, keywords]) and not allowed:
             raise self.refusal(function, name, owner, node)
         self.check_unchanged(function, name, arguments, node)
         if function is isinstance:
             function = is_instance
-        elif is_builtin or generic:
+        elif iterates or (is_builtin and not keeps):
             arguments = [self.callback(value, node) for value in arguments]
             keywords = {key: self.callback(value, node) for key, value in keywords.items()}
         result = self.compute(

@@ -138,12 +138,13 @@ class Layer:
 
 
 LAYER = Layer()
+SHIFT = pypto.Tensor(WEIGHTS)
 HALVED = functools.partial(LAYER.forward, by=0.5)
 
 
 @pypto.kernel
 def methods(x):
-    return LAYER(x) + LAYER.doubled(x) + HALVED(x)
+    return LAYER(x) + LAYER.doubled(x) + HALVED(x) + SHIFT.numpy()
 
 
 @pypto.kernel
@@ -164,7 +165,7 @@ CASES = [
     (checked, X + 1),
     (cached_helper, X * 2),
     (builtins_that_call, X * 5 + 2 + X[1]),
-    (methods, X * WEIGHTS * 1.5 + 1 + X * 2),
+    (methods, X * WEIGHTS * 1.5 + 1 + X * 2 + WEIGHTS),
     (keyword_dictionaries, X * 3 + 2),
 ]
 

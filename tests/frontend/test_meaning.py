@@ -165,6 +165,11 @@ def ordered(x):
     return table, Typed(value=x * counts["a"])
 
 
+def functions_in_dictionaries(x):
+    table = dict([("length", len)], double=lambda y: y * 2)
+    return table["double"](x) * table["length"]([1])
+
+
 def fields_without_a_value(x):
     return Late(x)
 
@@ -239,4 +244,4 @@ def test_a_kernel_means_what_python_makes_of_it(function: Callable[..., Any]) ->
 
 
 def test_the_cases_are_found() -> None:
-    assert len(CASES) == 22
+    assert len(CASES) == 23
