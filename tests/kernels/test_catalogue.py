@@ -16,9 +16,9 @@ from pypto.ops.intervals import IntervalEvaluator
 from pypto.runtime import lazy
 from pypto.runtime.kernel import Options
 from pypto.runtime.lazy import LAZY
-from pypto.target.dtypes import BF16, F32, I16, I64
+from pypto.target.dtypes import BF16, F32, I16, I64, DType
 from tests.kernels.cases import COUPLED
-from tests.ops.cases import all_calls, apply, label
+from tests.ops.cases import Array, Case, all_calls, apply, label
 
 CALLS = sorted(all_calls(), key=label)
 USUAL = CALLS[::5]
@@ -42,8 +42,16 @@ REFUSED = {
 def is_lacking_on_coupled(call) -> bool:
     """Whether a coupled core cannot compute a call: no bfloat16, no float32 product."""
     row, case, dtype, _ = call
-    is_bfloat16 = dtype == BF16 or BF16.name in map(str, case.arguments)
-    return is_bfloat16 or (dtype == F32 and row.name in ("matmul", "linear"))
+    return BF16.name in types_of(case, dtype) or (dtype == F32 and row.name in ("matmul", "linear"))
+
+
+def types_of(case: Case, dtype: DType) -> set[str]:
+    """The names of the element types of what is drawn for a call, and of what it asks for."""
+    found: set[str] = set()
+    for argument in (*case.arguments, *case.keywords.values()):
+        for item in argument if isinstance(argument, list) else [argument]:
+            found.add(str((item.dtype or dtype).name if isinstance(item, Array) else item))
+    return found
 
 
 def check(call) -> None:

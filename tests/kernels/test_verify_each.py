@@ -37,7 +37,7 @@ CALLS = sorted(all_calls(), key=label)
 USUAL_CALLS = CALLS[::60]
 REST_OF_CALLS = [call for index, call in enumerate(CALLS) if index % 60]
 # What some machine cannot do is refused by these, never computed wrongly.
-REFUSALS = ("UNSUPPORTED", "UNSUPPORTED_ON_SOC", "TOO_MANY_SCALARS", "TILE_TOO_LARGE")
+REFUSALS = ("UNSUPPORTED", "UNSUPPORTED_ON_SOC", "UNSUPPORTED_CAST")
 
 
 def drawn() -> list[Case]:
