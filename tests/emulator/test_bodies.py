@@ -13,7 +13,7 @@ from pypto.target.instruction import Instruction, Kind
 from pypto.target.instructions import BY_MNEMONIC, INSTRUCTIONS, OPCODES
 from pypto.target.instructions.move_meaning import ATOMIC_OPERATIONS, ATOMIC_TYPES, atomic_mode
 from pypto.target.memory import SPACES, Space
-from tests.target.test_instructions import MEMORY, SAMPLERS, Draw, random_memories
+from tests.target.samplers import MEMORY, SAMPLERS, Draw, random_memories
 
 SCRATCH = np.zeros(2**20, np.uint8)
 SEEDS = 12
