@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -25,11 +25,23 @@ from pypto.errors import CompileError
 from pypto.passes.base import Pass
 from pypto.passes.tik.kernels import core_of, kernels_at, mark_stage, soc_of
 from pypto.passes.tik.sync_events import EventsExhausted, assign_events, flags
-from pypto.passes.tik.sync_plan import Access, Accumulation, Group, Kind, Plan, Unit, plan_block
+from pypto.passes.tik.sync_plan import (
+    ALL_PIPES,
+    Access,
+    Accumulation,
+    Group,
+    Kind,
+    Plan,
+    Unit,
+    plan_block,
+)
 from pypto.passes.tik.sync_units import KernelMemory, shape_of, units_of
 from pypto.target.clocks import EVENT_PAIRS, ORDERED_FRACTALS
 from pypto.target.memory import PIPES, Pipe
 from pypto.target.soc import Soc
+
+# On a kernel: how many barriers of all pipes stand for flags that found no event.
+BARRIERS = "sync.barriers"
 
 
 @dataclass
@@ -64,6 +76,9 @@ def _order(kernel: func.FuncOp, soc: Soc) -> None:
     plans = [one for one in plans if one.operations]
     _check_pairs(kernel, plans)
     first = _events(plans, soc.event_ids - soc.reserved_event_ids)
+    stops = sum(group.target_pipe == ALL_PIPES for one in plans for group in one.plan.groups())
+    if stops:
+        kernel.attributes[BARRIERS] = IntegerAttr(stops, i64)
     for one in plans:
         _Writer(one, first).write()
     end = kernel.body.block.last_op

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.ir import Operation
 
 from pypto.codegen.kernel import build_program
@@ -193,7 +193,10 @@ def test_barriers_take_the_place_of_flags_that_are_too_many(count: int) -> None:
     module = loads_and_uses(count)
     InsertSync().apply(make_context(), module)
     pipes = [op.pipe for op in module.walk() if isinstance(op, tik.BarrierOp)]
-    assert pipes.count(Pipe.ALL) == 1 + max(0, count - 6)
+    stops = max(0, count - 6)
+    assert pipes.count(Pipe.ALL) == 1 + stops
+    said = kernel_of(module).attributes.get(insert_sync.BARRIERS)
+    assert said == (IntegerAttr(stops, i64) if stops else None)
     buffers = [GlobalBuffer("a", BYTES, BYTES, writable=False, filled=True)]
     assert not check_program(build_program(kernel_of(module)), soc(), 1, [BYTES], buffers)
 
