@@ -7,7 +7,7 @@ and collected behind it, so that slots stay lent across all loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +24,13 @@ from pypto.dialects.scalars import constant_of
 from pypto.errors import CompileError
 from pypto.passes.base import Pass
 from pypto.passes.tik.kernels import core_of, kernels_at, mark_stage, soc_of
-from pypto.passes.tik.sync_events import EventsExhausted, assign_events, flags
+from pypto.passes.tik.sync_events import (
+    EventsExhausted,
+    KernelPlan,
+    assign_events,
+    flags,
+    join_pipes,
+)
 from pypto.passes.tik.sync_plan import (
     ALL_PIPES,
     Access,
@@ -40,8 +46,10 @@ from pypto.target.clocks import EVENT_PAIRS, ORDERED_FRACTALS
 from pypto.target.memory import PIPES, Pipe
 from pypto.target.soc import Soc
 
-# On a kernel: how many barriers of all pipes stand for flags that found no event.
+# On a kernel: how many barriers of all pipes stand for flags that found no event, and how often two
+# pipes wait for each other so that their events are free again.
 BARRIERS = "sync.barriers"
+JOINS = "sync.joins"
 
 
 @dataclass
@@ -74,11 +82,9 @@ def _order(kernel: func.FuncOp, soc: Soc) -> None:
     memory = KernelMemory(kernel)
     plans = [_planned(block, memory) for block in _blocks(kernel)]
     plans = [one for one in plans if one.operations]
+    first = _events(plans, soc.event_ids - soc.reserved_event_ids, EVENT_PAIRS[core_of(kernel)])
     _check_pairs(kernel, plans)
-    first = _events(plans, soc.event_ids - soc.reserved_event_ids)
-    stops = sum(group.target_pipe == ALL_PIPES for one in plans for group in one.plan.groups())
-    if stops:
-        kernel.attributes[BARRIERS] = IntegerAttr(stops, i64)
+    _say_what_stands_for_flags(kernel, plans)
     for one in plans:
         _Writer(one, first).write()
     end = kernel.body.block.last_op
@@ -115,31 +121,54 @@ def _check_pairs(kernel: func.FuncOp, plans: list[BlockPlan]) -> None:
                 )
 
 
-def _events(plans: list[BlockPlan], available: int) -> dict[Group, int]:
-    """Event numbers, given up where they do not suffice.
+def _say_what_stands_for_flags(kernel: func.FuncOp, plans: list[BlockPlan]) -> None:
+    waits = [group for one in plans for groups in one.plan.before for group in groups]
+    stops = sum(group.target_pipe == ALL_PIPES for group in waits)
+    joins = sum(group.kind is Kind.JOIN for group in waits)
+    for name, count in ((BARRIERS, stops), (JOINS, joins)):
+        if count:
+            kernel.attributes[name] = IntegerAttr(count, i64)
 
-    A block whose flags do not fit is planned anew with one token per buffer; where that does not
-    help, barriers of all pipes take the place of flags, in the outermost blocks first.
+
+def _events(
+    plans: list[BlockPlan], available: int, legal: Collection[tuple[Pipe, Pipe]]
+) -> dict[Group, int]:
+    """Event numbers, shared or given up where they do not suffice.
+
+    First two pipes wait for each other between operations of the kernel's own block, which parts
+    the flags before from those behind. A block whose own flags do not fit is planned anew with one
+    token per buffer; where that does not help, the pipes wait for each other within it, or all
+    pipes do when there is no event for the way back.
     """
+    units = [plans[0].operations.index(_outermost(one.block)) for one in plans[1:]]
     while True:
+        kernel = KernelPlan([one.plan for one in plans], units)
         try:
-            return assign_events([one.plan for one in plans], available)
+            return assign_events(kernel, available)
         except EventsExhausted as error:
             pair = error.pair
-            widest = max(plans, key=lambda one, pair=pair: _rotating(one.plan, pair))
+            can_join = (PIPES[pair[1]], PIPES[pair[0]]) in legal
+            if can_join and join_pipes(kernel, pair, available):
+                continue
+            crowd = [plans[position] for position in error.plans]
+            widest = max(crowd, key=lambda one, pair=pair: _rotating(one.plan, pair))
             if _rotating(widest.plan, pair):
                 widest.units = [_without_rotation(unit) for unit in widest.units]
                 widest.plan = plan_block(widest.units, shape_of(widest.block, widest.units))
             else:
-                _stop_once(plans, pair)
+                _stop_once(crowd[0].plan, pair, can_join)
 
 
-def _stop_once(plans: list[BlockPlan], pair: tuple[int, int]) -> None:
-    for one in plans:
-        for group in flags([one.plan]):
-            if group.pair == pair:
-                one.plan.stop_all(group)
-                return
+def _stop_once(plan: Plan, pair: tuple[int, int], can_join: bool) -> None:
+    first = next(
+        group
+        for group in plan.groups()
+        if group.kind is not Kind.JOIN and any(flag.pair == pair for flag in group.flags())
+    )
+    if can_join:
+        plan.join(first.target, pair)
+    else:
+        plan.stop_all(first)
 
 
 def _rotating(plan: Plan, pair: tuple[int, int]) -> int:
@@ -164,20 +193,28 @@ class _Writer:
         self.numbers: dict[tuple[int, int], SSAValue] = {}
 
     def write(self) -> None:
-        rings = [group for group in flags([self.one.plan]) if group.kind is Kind.RING]
+        rings = [flag for flag in flags([self.one.plan]) if flag.kind is Kind.RING]
         plan = self.one.plan
         for op, before, after in zip(self.one.operations, plan.before, plan.after, strict=True):
             emitter = Emitter.before(op)
             for group in before:
                 if group.kind is Kind.BARRIER:
                     _barrier(emitter, group)
+                elif group.kind is Kind.JOIN:
+                    for flag in group.flags():
+                        self._flag(emitter, tik.SetFlagOp, flag)
+                        self._flag(emitter, tik.WaitFlagOp, flag)
                 else:
                     self._flag(emitter, tik.WaitFlagOp, group)
+                    if group.back is not None:
+                        self._flag(emitter, tik.SetFlagOp, group.back)
             emitter = Emitter.after(op)
             for group in after:
+                if group.back is not None:
+                    self._flag(emitter, tik.WaitFlagOp, group.back)
                 self._flag(emitter, tik.SetFlagOp, group)
         if rings:
-            outermost = _outermost_loop(self.one.block)
+            outermost = _outermost(self.one.block)
             lend, collect = Emitter.before(outermost), Emitter.after(outermost)
             for ring in sorted(rings, key=lambda group: (group.pair, self.first[group])):
                 pipes = PIPES[ring.source_pipe], PIPES[ring.target_pipe]
@@ -239,7 +276,7 @@ def _index(value: object) -> Index:
     return folded(value)
 
 
-def _outermost_loop(block: Block) -> Operation:
+def _outermost(block: Block) -> Operation:
     """The operation of the kernel's own block that contains ``block``."""
     op = block.parent_op()
     while op is not None and not isinstance(op.parent_op(), func.FuncOp):

@@ -5,6 +5,10 @@ few executions of the block with the clock rules and repairs the first conflict 
 the place where it is met: a barrier on one pipe, a *forward* flag within one execution of the
 block, a *ring* of flags between executions. Flags stand in the block itself, so every execution
 sets and waits for each exactly once and they balance for any trip count and any branch.
+
+A flag must not be set again before it was waited for. Where the other flags of the block do not
+make sure of that it has a flag *back*: set behind each wait, and waited for before each set. What
+flags within a nested loop order does not count: the loop may run once, or not at all.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from typing import NamedTuple
 
 from pypto.target.clocks import (
     PIPE_COUNT,
+    SCALAR,
     Clock,
     EventKey,
     SetVerdict,
@@ -94,6 +99,7 @@ class Kind(StrEnum):
     BARRIER = "barrier"
     FORWARD = "forward"
     RING = "ring"
+    JOIN = "join"  # two pipes wait for each other, by a flag and its flag back
 
 
 @dataclass(eq=False)
@@ -101,7 +107,8 @@ class Group:
     """What orders one pair of units: ``before`` unit ``target``, and ``after`` unit ``source``.
 
     ``slots`` event numbers rotate with the executions. ``unless``: the barrier is needed only
-    when this accumulation is too small for the cube to order.
+    when this accumulation is too small for the cube to order. ``back``: a flag the other way that
+    holds each set until the wait before it is over.
     """
 
     kind: Kind
@@ -111,10 +118,29 @@ class Group:
     target_pipe: int
     slots: int = 1
     unless: Accumulation | None = None
+    back: Group | None = None
 
     @property
     def pair(self) -> tuple[int, int]:
         return self.source_pipe, self.target_pipe
+
+    def flags(self) -> tuple[Group, ...]:
+        """The group and its flag back, as far as they need event numbers."""
+        if self.kind is Kind.BARRIER:
+            return ()
+        return (self,) if self.back is None else (self, self.back)
+
+    def crosses(self, unit: int) -> bool:
+        """Whether the place before a unit always lies between a set and the wait for it."""
+        if self.kind is Kind.FORWARD:
+            return self.source < unit <= self.target
+        return self.kind is Kind.RING and (unit > self.source or unit <= self.target)
+
+    def hold(self) -> None:
+        """Give the group a flag back; then nothing else must keep its sets apart."""
+        kind = Kind.FORWARD if self.kind is Kind.RING else Kind.RING
+        pipes = self.target_pipe, self.source_pipe
+        self.back = Group(kind, self.target, self.source, *pipes, self.slots)
 
 
 @dataclass
@@ -141,8 +167,23 @@ class Plan:
     def stop_all(self, group: Group) -> None:
         """A barrier of all pipes in the place of a flag: nothing starts before all before ended."""
         self.after[group.source].remove(group)
-        group.kind = Kind.BARRIER
+        group.kind, group.back = Kind.BARRIER, None
         group.source_pipe = group.target_pipe = ALL_PIPES
+
+    def join(self, unit: int, pair: tuple[int, int]) -> None:
+        """Two pipes wait for each other before a unit; the flags that this replaces are gone.
+
+        All joins of two pipes begin with the same one: so each of their flags is set behind a wait
+        for the other.
+        """
+        one, other = sorted(pair)
+        for flag in self.groups():
+            if {*flag.pair} == {one, other} and flag.crosses(unit):
+                self.before[flag.target].remove(flag)
+                self.after[flag.source].remove(flag)
+        join = Group(Kind.JOIN, unit, unit, one, other)
+        join.back = Group(Kind.JOIN, unit, unit, other, one)
+        self.before[unit].insert(0, join)
 
     def without(self, group: Group) -> Plan:
         """A copy that lacks one group."""
@@ -171,7 +212,9 @@ class _Cell:
 
 def plan_block(units: Sequence[Unit], shape: Shape) -> Plan:
     """The flags and barriers that order all conflicts between units of one block."""
-    plan = _Replay(units, shape, Plan.empty(len(units))).insert()
+    plan = Plan.empty(len(units))
+    while _Replay(units, shape, plan).repairs():
+        pass
     groups = plan.groups()
     if len(groups) * len(units) > SMALL_WITH_BARRIERS:
         groups = [group for group in groups if group.kind is not Kind.BARRIER]
@@ -198,33 +241,47 @@ class _Replay:
         self.plan = plan
         self.clock = Clock()
         self.cells: dict[int, _Cell] = {}
-        self.safe = True
+        self.unsafe: Group | None = None
         # What a set behind a unit would have released, per unit and pipe: (turn, release).
         self.history: dict[tuple[int, int], list[tuple[int, Release]]] = {}
 
-    def insert(self) -> Plan:
-        """Run and repair; return the plan."""
+    def repairs(self) -> bool:
+        """Run and add what is missing; whether anything was.
+
+        Flags that are not safe get a flag back one by one, and only when all conflicts are ordered:
+        what orders them may make the flags safe.
+        """
+        self._lend()
+        changed = False
         for execution, turn, number in self._steps():
             self._pass_groups(number, turn)
-            while sources := list(self._unordered(execution, turn, number)):
-                self._repair(max(sources, key=lambda pair: pair[0][:3]), execution, turn, number)
+            while sources := list(self._unordered(turn, number)):
+                self._repair(max(sources, key=lambda pair: pair[0][:3]), turn, number)
+                changed = True
             self._commit(execution, turn, number)
-        return self.plan
+        if not changed and self.unsafe is not None:
+            self.unsafe.hold()
+            return True
+        return changed
 
     def is_clean(self) -> bool:
         """Run without repairing."""
-        for group in self.plan.groups():
-            if group.kind is Kind.RING:
-                for slot in range(group.slots):
-                    self.clock.set_flag(*group.pair, (id(group), slot))
+        self._lend()
         for execution, turn, number in self._steps():
             self._pass_groups(number, turn)
-            if next(self._unordered(execution, turn, number), None) is not None:
+            if next(self._unordered(turn, number), None) is not None:
                 return False
             self._commit(execution, turn, number)
-            if not self.safe:
+            if self.unsafe is not None:
                 return False
         return True
+
+    def _lend(self) -> None:
+        """The tokens of all rings, set before the block runs for the first time."""
+        for flag in (flag for group in self.plan.groups() for flag in group.flags()):
+            if flag.kind is Kind.RING:
+                for slot in range(flag.slots):
+                    self._set(flag, slot)
 
     def _steps(self) -> Iterator[tuple[int, int, int]]:
         turns = (turn for trips in self.shape.rounds for turn in range(trips))
@@ -242,10 +299,26 @@ class _Replay:
 
     def _pass_groups(self, number: int, turn: int) -> None:
         for group in self.plan.before[number]:
-            if group.kind is Kind.BARRIER:
+            if group.target_pipe == ALL_PIPES:
+                self.clock.barrier_all()
+            elif group.kind is Kind.BARRIER:
                 self.clock.barrier(group.target_pipe)
+            elif group.kind is Kind.JOIN:
+                for flag in group.flags():
+                    self._set(flag, turn)
+                    self._wait(flag, turn)
             else:
-                self.clock.wait_flag(*group.pair, (id(group), turn % group.slots))
+                self._wait(group, turn)
+                if group.back is not None:
+                    self._set(group.back, turn)
+
+    def _wait(self, group: Group, turn: int) -> None:
+        self.clock.wait_flag(*group.pair, (id(group), turn % group.slots))
+
+    def _set(self, group: Group, turn: int) -> None:
+        verdict = self.clock.set_flag(*group.pair, (id(group), turn % group.slots))
+        if verdict is not SetVerdict.SAFE and self.unsafe is None:
+            self.unsafe = group
 
     def _commit(self, execution: int, turn: int, number: int) -> None:
         unit = self.units[number]
@@ -264,12 +337,11 @@ class _Replay:
             release[pipe] = stamp
             self.history.setdefault((number, pipe), []).append((turn, tuple(release)))
         for group in self.plan.after[number]:
-            verdict = self.clock.set_flag(*group.pair, (id(group), turn % group.slots))
-            self.safe = self.safe and verdict is SetVerdict.SAFE
+            if group.back is not None:
+                self._wait(group.back, turn)
+            self._set(group, turn)
 
-    def _unordered(
-        self, execution: int, turn: int, number: int
-    ) -> Iterator[tuple[_Record, Access]]:
+    def _unordered(self, turn: int, number: int) -> Iterator[tuple[_Record, Access]]:
         """Earlier uses that conflict with a unit about to start and may not have ended."""
         for access in self.units[number]:
             for cell in access.cells[turn % len(access.cells)]:
@@ -285,16 +357,16 @@ class _Replay:
                             yield record, access
 
     def _conflicts(self, record: _Record, access: Access, number: int) -> bool:
-        if self.clock.ordered(access.pipe, record.pipe, record.stamp):
-            return False
+        # Whatever the scalar unit knows, all that is dispatched later knows.
+        for pipe in (access.pipe, SCALAR):
+            if self.clock.ordered(pipe, record.pipe, record.stamp):
+                return False
         inside = record.access.home is Home.INSIDE and access.home is Home.INSIDE
         if inside and record.unit == number:
             return False
         return not _cube_orders(record.access.accumulation, access.accumulation)
 
-    def _repair(
-        self, conflict: tuple[_Record, Access], execution: int, turn: int, number: int
-    ) -> None:
+    def _repair(self, conflict: tuple[_Record, Access], turn: int, number: int) -> None:
         record, access = conflict
         group = Group(Kind.BARRIER, record.unit, number, record.pipe, access.pipe)
         if record.pipe == access.pipe:
@@ -305,7 +377,7 @@ class _Replay:
             return
         rotations = list(self._rotations(group))
         history = self.history[record.unit, record.pipe]
-        if record.execution == execution:
+        if record.unit < number:
             group.kind, group.slots = Kind.FORWARD, min(rotations)
             self._pend(group, turn % group.slots, history[-1][1])
         else:
@@ -314,19 +386,28 @@ class _Replay:
                 releases = (r for t, r in reversed(history) if t % group.slots == slot)
                 self._pend(group, slot, next(releases, (0,) * PIPE_COUNT))
         self.plan.add(group)
-        self.clock.wait_flag(*group.pair, (id(group), turn % group.slots))
+        self._wait(group, turn)
 
     def _pend(self, group: Group, slot: int, release: Release) -> None:
         self.clock.pending[EventKey(*group.pair, (id(group), slot))] = [release]
 
     def _rotations(self, group: Group) -> Iterator[int]:
-        """The slot counts of the buffers two units conflict on."""
+        """How many turns part the executions of two units that conflict, for each buffer.
+
+        The number of its slots; less when they lie on slots that another buffer has at other turns.
+        """
         for a in self.units[group.source]:
             for b in self.units[group.target]:
                 if (a.pipe, b.pipe) != group.pair or not (a.writes or b.writes):
                     continue
-                if set().union(*a.cells) & set().union(*b.cells):
-                    yield math.gcd(len(a.cells), len(b.cells))
+                apart = [
+                    i - j
+                    for i, cells in enumerate(a.cells)
+                    for j, others in enumerate(b.cells)
+                    if not set(cells).isdisjoint(others)
+                ]
+                if apart:
+                    yield math.gcd(len(a.cells), len(b.cells), *apart)
 
 
 def same_tile(earlier: Accumulation | None, later: Accumulation | None) -> bool:

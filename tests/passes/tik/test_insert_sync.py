@@ -7,17 +7,18 @@ from dataclasses import replace
 
 import pytest
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Operation
 
 from pypto.codegen.kernel import build_program
 from pypto.dialects import tik, tile
 from pypto.dialects.context import make_context, parse_module
-from pypto.emulator.hazards import GlobalBuffer, Hazard, check_program
+from pypto.emulator.hazards import GlobalBuffer, Hazard, HazardKind, check_program
 from pypto.passes.tik import insert_sync
 from pypto.passes.tik.insert_sync import InsertSync
 from pypto.passes.tik.lower_to_tik import LowerToTik
 from pypto.passes.tik.place_buffers import PlaceBuffers
+from pypto.target.clocks import EVENT_PAIRS
 from pypto.target.dtypes import DTYPES, F32
 from pypto.target.memory import Pipe, Space
 from pypto.target.soc import soc
@@ -25,6 +26,8 @@ from tests.passes.tik.tile_runner import TileKernel
 
 BYTES = 1 << 20
 TRIPS = (0, 1, 2, 3, 5)
+# What no order of instructions cures.
+CONTENT = (HazardKind.UNINIT_READ, HazardKind.UNWRITTEN)
 
 
 def chain(kernel: TileKernel, handles, scalars) -> None:
@@ -188,17 +191,67 @@ def loads_and_uses(count: int) -> ModuleOp:
     )
 
 
-@pytest.mark.parametrize("count", [6, 7, 9])
-def test_barriers_take_the_place_of_flags_that_are_too_many(count: int) -> None:
+def program_of_loads(count: int) -> tuple[func.FuncOp, list[Hazard]]:
     module = loads_and_uses(count)
     InsertSync().apply(make_context(), module)
-    pipes = [op.pipe for op in module.walk() if isinstance(op, tik.BarrierOp)]
-    stops = max(0, count - 6)
-    assert pipes.count(Pipe.ALL) == 1 + stops
-    said = kernel_of(module).attributes.get(insert_sync.BARRIERS)
-    assert said == (IntegerAttr(stops, i64) if stops else None)
+    kernel = kernel_of(module)
     buffers = [GlobalBuffer("a", BYTES, BYTES, writable=False, filled=True)]
-    assert not check_program(build_program(kernel_of(module)), soc(), 1, [BYTES], buffers)
+    return kernel, check_program(build_program(kernel), soc(), 1, [BYTES], buffers)
+
+
+def said(kernel: func.FuncOp) -> dict[str, int]:
+    """What a kernel says about flags that found no event."""
+    names = (insert_sync.BARRIERS, insert_sync.JOINS)
+    found = ((name, kernel.attributes.get(name)) for name in names)
+    return {name: value.value.data for name, value in found if isinstance(value, IntegerAttr)}
+
+
+@pytest.mark.parametrize(("count", "joins"), [(6, 0), (7, 1), (11, 1), (12, 2)])
+def test_pipes_meet_where_flags_are_too_many(count: int, joins: int) -> None:
+    kernel, found = program_of_loads(count)
+    assert not found
+    assert said(kernel) == ({insert_sync.JOINS: joins} if joins else {})
+    pipes = [op.pipe for op in kernel.walk() if isinstance(op, tik.BarrierOp)]
+    assert pipes.count(Pipe.ALL) == 1
+
+
+@pytest.mark.parametrize("count", [6, 7, 9])
+def test_barriers_take_the_place_of_flags_where_no_event_goes_back(monkeypatch, count: int) -> None:
+    one_way = {core: pairs - {(Pipe.V, Pipe.MTE2)} for core, pairs in EVENT_PAIRS.items()}
+    monkeypatch.setattr(insert_sync, "EVENT_PAIRS", one_way)
+    kernel, found = program_of_loads(count)
+    assert not found
+    stops = max(0, count - 6)
+    assert said(kernel) == ({insert_sync.BARRIERS: stops} if stops else {})
+    pipes = [op.pipe for op in kernel.walk() if isinstance(op, tik.BarrierOp)]
+    assert pipes.count(Pipe.ALL) == 1 + stops
+
+
+STORE_BACK = """builtin.module {
+  func.func @kernel(%a: !tik.ptr<gm>, %b: !tik.ptr<gm>, %c: !tik.ptr<gm>, %trips: index)
+      attributes {pypto.kernel = "vector", tik.stage = "placed"} {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %three = arith.constant 3 : index
+    %x = tik.alloc "x" bytes 256 address 0 : !tik.buffer<ub>
+    scf.for %i = %zero to %three step %one {
+      scf.for %j = %zero to %trips step %one {
+        %s = tik.slot %x[%zero] : !tik.buffer<ub>
+        tik.copy_gm_to_ubuf_align.b32 dst = %s, src = %c, length = 256
+        tik.copy_ubuf_to_gm_align.b32 dst = %c, src = %s, length = 256
+      }
+    }
+    func.return
+  }
+}"""
+
+
+@pytest.mark.parametrize("trips", range(4))
+def test_a_loop_that_reads_what_it_stores_may_run_once(trips: int) -> None:
+    module = parse_module(STORE_BACK, "store_back.mlir")
+    InsertSync().apply(make_context(), module)
+    found = [hazard for hazard in hazards(module, trips) if hazard.kind not in CONTENT]
+    assert not found, f"{found[0]}\n{module}"
 
 
 @pytest.mark.parametrize("events", [1, 2])
