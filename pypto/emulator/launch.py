@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from pypto.emulator import diagnosis
-from pypto.emulator.device import Device
+from pypto.emulator.device import Device, port_rates
 from pypto.emulator.placement import POISON, Spans
 from pypto.emulator.prepare import prepare, run_slice
 from pypto.emulator.profile import LaunchProfile
@@ -109,7 +109,8 @@ def run_launch(
         **tables()._asdict(),
         **operand_limits(soc.architecture)._asdict(),
         **moving,
-        **device.parts(program.core, grid),
+        **device.parts(),
+        **port_rates(soc, grid * [program.core]),
     )
     _start(machine, grid)
     before = device.hbm_bytes()
@@ -207,6 +208,7 @@ def _profile(program: Program, machine: Machine, hbm_read: int, hbm_write: int) 
         cycles=cycles,
         cores=cores,
         busy=busy,
+        active=machine.active.reshape(cores, UNITS_PER_CORE)[:, :pipes].copy(),
         stalls=stalls,
         pipe_instructions=counts,
         instructions=int(machine.counters[Counter.INSTRUCTIONS]),

@@ -16,6 +16,8 @@ from pypto.target.soc import Soc
 class LaunchProfile:
     """One launch. ``busy`` is int64[cores, pipes], ``stalls`` int64[cores, pipes, kinds].
 
+    ``active`` is int64[cores, pipes]: cycles in which the pipe has an instruction under way, its
+    latency included, which is what profilers on silicon count.
     ``instructions`` counts every dispatch, ``data_instructions`` those that are neither scalar
     nor synchronisation; ``hbm_read_bytes`` and ``hbm_write_bytes`` what the die moved.
     """
@@ -25,6 +27,7 @@ class LaunchProfile:
     cycles: int
     cores: int
     busy: np.ndarray
+    active: np.ndarray
     stalls: np.ndarray
     pipe_instructions: np.ndarray
     instructions: int

@@ -39,6 +39,8 @@ ACTOR_BITS = 14  # of an event's key: the unit
 PHASE_BITS = 2
 TICKS = 4096  # per cycle, so that server times of many bytes per cycle stay exact
 SECTOR_BYTES = 128  # the smallest request to GM [V] and the unit in which L2 fills
+LINE_BYTES = 512  # the largest request [V] and the unit in which L2 makes room
+WINDOW_ROOM = 256  # how many requests may be under way is a figure of the SoC
 
 
 class Phase(IntEnum):
@@ -73,9 +75,33 @@ class Server(IntEnum):
 
     L2_FREE = 0
     HBM_FREE = 1
-    FILLS = 2  # sectors brought into L2 so far
+    HAND = 2  # the place of L2 that is looked at next when room is needed
     HBM_READ_BYTES = 3
     HBM_WRITE_BYTES = 4
+
+
+class Stream(IntEnum):
+    """Positions in a unit's part of ``Machine.streams``: the transfer under way on a pipe."""
+
+    ACTIVE = 0
+    TIME = 1  # of the next request, in ticks
+    BEGIN = 2  # cycle
+    FLOOR = 3  # cycle before which the pipe is not free
+    PORT = 4  # ticks on the port so far
+    DONE = 5  # when the last request returns, in ticks
+    WRITE = 6
+    BYPASS = 7  # whether L2 is passed by
+    HALF = 8  # half of L1 that is written, over all cores; -1 for none
+    PACE = 9  # least ticks between runs
+    RUNS = 10  # done so far
+    WHOLE = 11  # whether the run may go by whole lines
+    ADDRESS = 12  # of the next request
+    LEFT = 13  # bytes of the run
+    ROW = 14
+    RUN = 15
+    HEAD = 16  # place in the window; stays between transfers, as does
+    NEXT = 17  # the earliest start of the next transfer, in ticks
+    ACCESS = 18
 
 
 class ScalarStatus(IntEnum):
@@ -159,6 +185,9 @@ class Machine(NamedTuple):
     gm_write: Words
     gm_blocks: Words
     atomic_field: Words
+    l2_field: Words
+    l1_address: Words
+    l1_reader: Words
     facts: Words
     body: Words
     measure: Words
@@ -184,6 +213,8 @@ class Machine(NamedTuple):
     queue_head: Words
     queue_count: Words
     busy: Words
+    active: Words  # cycles with an instruction under way
+    active_until: Words
     stalls: Words  # [units, STALLS]
     unit_instructions: Words
     # Queue entries: [units, depth].
@@ -200,19 +231,38 @@ class Machine(NamedTuple):
     measured: Words  # COSTS numbers, then ACCESS_WORDS per address
     log: Words  # [log rows, LOG_WIDTH]
     log_room: int
+    # Transfers, see streams.
+    streams: Words  # [units, STREAM_WIDTH]
+    window: Words  # [units, WINDOW_ROOM]: when the requests under way return
+    port_free: Words  # [cores]
+    read_rate: Words  # [cores]: bytes per cycle through the port
+    write_rate: Words  # [cores]
+    l1_until: Words  # [cores, 2]: until when a half of L1 is read
+    l1_reads: Words  # [cores, 2]: bytes per cycle that the reader takes
+    window_size: int
+    read_interval: int  # ticks between starts of reads
+    l1_half: int  # bytes of a half of L1, 0 where halves are not modelled
+    l1_rate: int  # bytes per cycle of a half of L1
+    l0a_rate: int
+    l0b_rate: int
     # The memory system, see memory_system; L2 stays warm between launches.
     servers: Words  # [Server]
-    port_free: Words  # [cores]
-    filled: Words  # [sectors]: number of the fill that brought it, 0 for never
-    dirty: Bytes  # [sectors]
-    ring: HalfWords  # [L2 sectors]: sector of the last fill of each place
-    sector_count: int
-    l2_sectors: int
-    read_rate: int  # bytes per cycle through the port of a core
-    write_rate: int
+    places: HalfWords  # [lines]: place in L2 plus one, 0 for none
+    valid: Bytes  # [lines]: bits of the sectors that L2 holds
+    dirty: Bytes  # [lines]: bits of the sectors that HBM does not have yet
+    owners: HalfWords  # [L2 lines]: line of a place plus one, 0 for none
+    asked_again: Bytes  # [L2 lines]
+    line_free: Words  # [lines]
+    ready: Words  # [lines]: when a line under way is there
+    line_count: int
+    l2_lines: int
     l2_rate: int
+    line_rate: int
     hbm_read_rate: int
-    hbm_mixed_rate: int  # while it also writes
+    hbm_write_rate: int
+    l2_latency: int  # ticks
+    hbm_latency: int
+    write_latency: int
 
 
 # Columns of the log; resolved fields follow.
@@ -234,8 +284,9 @@ LOG_WIDTH = LOG_FIELDS + OPERAND_LIMIT
 MEMORY_SCRATCH = len(SPACES)
 MEMORY_LIMITS = MEMORY_SCRATCH + 1
 MEMORY_TABLE_WIDTH = MEMORY_LIMITS + len(SPACES)
-COSTS = 4  # occupancy, latency, bytes and bursts to or from GM
+COSTS = 2  # occupancy, latency
 ACCESS_WORDS = len(Access._fields)
+STREAM_WIDTH = Stream.ACCESS + ACCESS_WORDS
 MOST_ADDRESSES = 8
 
 # Effects of a core that are computed together, while its memories are in the host's caches.
@@ -273,6 +324,8 @@ def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[st
         "queue_head": zeros(units),
         "queue_count": zeros(units),
         "busy": zeros(units),
+        "active": zeros(units),
+        "active_until": zeros(units),
         "stalls": zeros(units, STALLS),
         "unit_instructions": zeros(units),
         "entry_row": zeros(entries),
@@ -285,6 +338,11 @@ def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[st
         "ended_count": zeros(cores),
         "measured": zeros(COSTS + MOST_ADDRESSES * ACCESS_WORDS),
         "log": zeros(log_rows, LOG_WIDTH),
+        "streams": zeros(units, STREAM_WIDTH),
+        "window": zeros(units, WINDOW_ROOM),
+        "port_free": zeros(cores),
+        "l1_until": zeros(cores, 2),
+        "l1_reads": zeros(cores, 2),
     }
 
 

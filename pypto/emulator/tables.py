@@ -33,6 +33,7 @@ class Action(IntEnum):
     DATA = 10
 
 
+L1_READERS = {Space.L0A: 1, Space.L0B: 2}
 ACTIONS = {kind: Action[kind.name] for kind in ScalarKind}
 
 
@@ -57,6 +58,9 @@ class Tables(NamedTuple):
     gm_write: np.ndarray  # int64[opcodes]
     gm_blocks: np.ndarray  # int64[opcodes]: whether it copies whole blocks
     atomic_field: np.ndarray  # int64[opcodes]: which field is the atomic mode, -1 for none
+    l2_field: np.ndarray  # int64[opcodes]: which field is the L2 mode, -1 for none
+    l1_address: np.ndarray  # int64[opcodes]: which address is in L1, -1 for none
+    l1_reader: np.ndarray  # int64[opcodes]: 1 reads L1 for L0A, 2 for L0B, 0 not at all
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
     measure: np.ndarray  # int64[opcodes]
@@ -110,6 +114,9 @@ def tables() -> Tables:
         gm_write=zeros(opcodes),
         gm_blocks=zeros(opcodes),
         atomic_field=np.full(opcodes, -1, np.int64),
+        l2_field=np.full(opcodes, -1, np.int64),
+        l1_address=np.full(opcodes, -1, np.int64),
+        l1_reader=zeros(opcodes),
         facts=zeros(opcodes, facts),
         body=zeros(opcodes),
         measure=zeros(opcodes),
@@ -147,11 +154,15 @@ def _fill_rows(made: Tables) -> None:
             made.state_field[opcode, position] = i
             made.state_register[opcode, position] = STATE_REGISTERS.index(register)
         made.atomic_field[opcode] = next((i for i, name in states if name == "atomic"), -1)
+        made.l2_field[opcode] = next((i for i, name in states if name == "l2_mode"), -1)
         addresses = [f for f in row.fields if f.kind is Kind.ADDRESS]
         made.address_count[opcode] = len(addresses)
         for i, field in enumerate(addresses):
             assert field.space is not None
             made.address_space[opcode, i] = SPACES.index(field.space)
+            if field.space is Space.L1:
+                made.l1_address[opcode] = i
+                made.l1_reader[opcode] = L1_READERS.get(row.spaces()[0], 0)
             if field.space is Space.GM:
                 made.gm_address[opcode] = i
                 made.gm_write[opcode] = "w" in field.role

@@ -9,7 +9,7 @@ from pypto.emulator.state import ACCESS_WORDS, COSTS
 from pypto.target.instruction import Access, Family, Instruction, RowFacts
 from pypto.target.soc import SocNumbers
 
-FAMILY = Template('''"""Time and bytes of the instructions of family $name."""
+FAMILY = Template('''"""Time and footprint of the instructions of family $name."""
 
 import numpy as np
 from pypto.emulator.prepare import families
@@ -22,7 +22,7 @@ FAMILY = families()["$name"]
 Fields = FAMILY.tuple_type
 cycles = jitted(FAMILY.cycles)
 accesses = jitted(FAMILY.footprint)
-$traffic_function
+
 
 @internal
 def measure(fields, facts, soc, out, with_footprint):
@@ -30,12 +30,9 @@ def measure(fields, facts, soc, out, with_footprint):
     f = Fields($fields)
     row = RowFacts($facts)
     occupancy, latency = cycles(f, row, SocNumbers($numbers))
-    size, bursts = $traffic
     o = pointer(out, np.int64)
     o[0] = occupancy
     o[1] = latency
-    o[2] = size
-    o[3] = bursts
     if with_footprint != 0:
         touched = accesses(f, row)
 $stores
@@ -67,7 +64,6 @@ def _indexed(name: str, count: int) -> str:
 
 def family_text(family: Family) -> str:
     """The module with ``measure`` of a family: costs and, if asked, the footprint."""
-    has_traffic = family.traffic is not None
     addresses = sum(1 for field in family.fields if field.space is not None)
     stores = [
         f"        o[{COSTS + i * ACCESS_WORDS + j}] = touched[{i}].{name}"
@@ -76,8 +72,6 @@ def family_text(family: Family) -> str:
     ]
     return FAMILY.substitute(
         name=family.name,
-        traffic_function="traffic = jitted(FAMILY.traffic)" if has_traffic else "",
-        traffic="traffic(f, row)" if has_traffic else "0, 0",
         fields=_indexed("v", len(family.fields)),
         facts=_indexed("k", len(RowFacts._fields)),
         numbers=_indexed("s", len(SocNumbers._fields)),

@@ -132,10 +132,9 @@ def access_end(access: Access) -> int:
 
 # footprint(fields, facts) -> a flat tuple: one Access per address field, in field order.
 Footprint = Callable[[Any, RowFacts], tuple[Access, ...]]
-# cycles(fields, facts, soc) -> (occupancy of the pipe, latency from start to completion).
+# cycles(fields, facts, soc) -> (occupancy of the pipe, latency from start to completion); of a
+# transfer to or from GM only what the pipe needs, the memory system adds its own time.
 Cycles = Callable[[Any, RowFacts, Any], tuple[int, int]]
-# traffic(fields, facts) -> (bytes moved to or from GM, number of bursts).
-Traffic = Callable[[Any, RowFacts], tuple[int, int]]
 # limits(fields, facts) -> (field name, what is legal) of every rule between fields that is broken.
 Limits = Callable[[Any, RowFacts], list[tuple[str, str]]]
 
@@ -149,7 +148,6 @@ class Family:
     fields: tuple[Field, ...]
     footprint: Footprint
     cycles: Cycles
-    traffic: Traffic | None = None
     limits: Limits | None = None
 
     def make(self, **values: int) -> Any:
@@ -166,13 +164,12 @@ def family(
     tuple_type: type,
     footprint: Footprint,
     cycles: Cycles,
-    traffic: Traffic | None = None,
     limits: Limits | None = None,
 ) -> Family:
     """A family whose fields stand in the annotations of its NamedTuple."""
     hints = get_type_hints(tuple_type, include_extras=True)
     fields = tuple(replace(hint.__metadata__[0], name=n) for n, hint in hints.items())
-    return Family(name, tuple_type, fields, footprint, cycles, traffic, limits)
+    return Family(name, tuple_type, fields, footprint, cycles, limits)
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,7 @@ def test_vector_operations_take_the_measured_cycles(
 
 
 def test_count_mode_takes_the_cycles_of_its_repeats() -> None:
-    addresses = {"dst": 0, "src0": 0, "src1": 0}
+    addresses = {"dst": 0x20000, "src0": 0, "src1": 0x10100}
     assert cycles("vadd.f32", **addresses, repeat=64) == (88, 88)
     assert cycles("vadd.f32", **addresses, mask_mode=1, mask_low=4095) == (88, 88)
     assert cycles("vadd.f32", **addresses, mask_mode=1, mask_low=0) == (1, 1)
@@ -236,10 +236,7 @@ def test_load2d_moves_at_the_rate_of_its_port() -> None:
     assert cycles("load_cbuf_to_ca_transpose.b32", dst=0, src=0, repeat=10) == (40, 68)
 
 
-def test_copies_and_fixpipe_take_port_or_start_up() -> None:
-    tiny = cycles("copy_gm_to_ubuf_align.b16", dst=0, src=0, length=128)
-    assert tiny == (20, 20 + 214)
-    assert cycles("copy_gm_to_ubuf_align.b16", dst=0, src=0, length=6700)[0] == 100
+def test_fixpipe_takes_a_start_up_and_its_rows_or_the_port() -> None:
     narrow = cycles(
         "copy_matrix_cc_to_gm.f32f16", dst=0, src=0, n=16, m=100, dst_stride=16, src_stride=112
     )
@@ -251,12 +248,10 @@ def test_copies_and_fixpipe_take_port_or_start_up() -> None:
 
 
 def test_a_coupled_core_moves_at_the_rates_of_its_ports() -> None:
-    """910A: 128 bytes per cycle from GM, 64 to it, 512 from L0C, 128 and 256 beside L1."""
+    """910A: 512 bytes per cycle from L0C, 128 and 256 beside L1; GM is the memory system's."""
     size = {"dst": 0, "src": 0, "bursts": 4, "length": 64}
     machine = soc("ascend910a")
-    assert cycles("copy_gm_to_ubuf.b32", machine, **size) == (64, 64 + 214)
-    assert cycles("copy_gm_to_cbuf.b32", machine, **size) == (64, 64 + 214)
-    assert cycles("copy_ubuf_to_gm.b32", machine, **size) == (128, 128 + 107)
+    assert cycles("copy_gm_to_ubuf.b32", machine, **size) == (1, 1)
     assert cycles("copy_cbuf_to_ubuf.b32", machine, **size) == (64, 64 + 28)
     assert cycles("copy_ubuf_to_cbuf.b32", machine, **size) == (32, 32 + 28)
     drained = {"dst": 0, "src": 0, "length": 16}

@@ -31,6 +31,13 @@ def push(m, time, phase, unit, payload):
 
 
 @internal
+def comes_first(m, time, phase, unit):
+    """Whether an event would be served before all that wait."""
+    key = (time << TIME_SHIFT) | (phase << ACTOR_BITS) | unit
+    return m.counters[SIZE] == 0 or key < m.heap_keys[0]
+
+
+@internal
 def pop(m):
     """Remove the earliest event: (time, phase, unit, payload)."""
     keys, payloads = m.heap_keys, m.heap_payloads

@@ -1,95 +1,105 @@
-"""Time of transfers to and from global memory: ports, L2 and HBM as busy-until servers.
+"""Time of requests to global memory: L2 and HBM, shared by all cores, as busy-until servers.
 
-A transfer streams through the GM port of its core (shared by MTE2, MTE3 and FIX), the L2 of the
-die and, for sectors that L2 does not hold yet, the HBM; all servers work at once, in the order of
-the transfers' starts. The pipe is held until the slowest has passed the last byte.
+L2 keeps lines of 512 bytes by a clock: a hand goes round, takes a line that was not asked for
+again since it last came by, and spares the others once. Of a line it holds the 128-byte sectors
+that were asked for or written; what was written goes to HBM when the line leaves.
 
-L2 keeps a sector from its first read or write until as many bytes again as it holds have come in
-after it (first in, first out); what was written goes to HBM when it leaves.
+All times here are in 1/TICKS cycles.
 """
 
 from __future__ import annotations
 
 from pypto.emulator.compiled.raw import internal
-from pypto.emulator.state import ACCESS_WORDS, COSTS, SECTOR_BYTES, TICKS, Server
+from pypto.emulator.state import LINE_BYTES, SECTOR_BYTES, TICKS, Server
 
-L2_FREE, HBM_FREE, FILLS = int(Server.L2_FREE), int(Server.HBM_FREE), int(Server.FILLS)
+L2_FREE, HBM_FREE, HAND = int(Server.L2_FREE), int(Server.HBM_FREE), int(Server.HAND)
 HBM_READ_BYTES, HBM_WRITE_BYTES = int(Server.HBM_READ_BYTES), int(Server.HBM_WRITE_BYTES)
 
 
 @internal
-def _bring_in(m, first, last, write):
-    """Touch sectors ``first``..``last``: bytes that HBM must read, bytes that it must write."""
-    servers, filled, dirty, ring = m.servers, m.filled, m.dirty, m.ring
-    capacity = m.l2_sectors
-    fills = servers[FILLS]
-    read = 0
-    written = 0
-    for sector in range(first, last + 1):
-        age = fills - filled[sector]
-        if filled[sector] != 0 and age < capacity:
-            if write:
-                dirty[sector] = 1
-            continue
-        place = fills % capacity
-        if fills >= capacity:
-            leaving = ring[place]
-            if dirty[leaving]:
-                dirty[leaving] = 0
-                written += SECTOR_BYTES
-        fills += 1
-        ring[place] = sector
-        filled[sector] = fills
-        dirty[sector] = write
-        if not write:
-            read += SECTOR_BYTES
-    servers[FILLS] = fills
-    return read, written
+def sectors_of(bits):
+    """How many sectors of a line the bits name."""
+    return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1) + (bits >> 3 & 1)
 
 
 @internal
-def _hbm_bytes(m, at, write):
-    """Bytes that HBM reads and writes for the runs of the access that begins at word ``at``."""
-    accesses = m.measured
-    start, outer, outer_stride = accesses[at], accesses[at + 1], accesses[at + 2]
-    inner, inner_stride, length = accesses[at + 3], accesses[at + 4], accesses[at + 5]
-    read = 0
-    written = 0
-    for i in range(outer):
-        last_row = i == outer - 1
-        count = accesses[at + 7] if last_row else inner
-        for j in range(count):
-            size = length
-            if j == count - 1:
-                size = accesses[at + 8] if last_row else accesses[at + 6]
-            if size <= 0:
-                continue
-            low = start + i * outer_stride + j * inner_stride
-            first, last = low // SECTOR_BYTES, (low + size - 1) // SECTOR_BYTES
-            if low >= 0 and last < m.sector_count:
-                more_read, more_written = _bring_in(m, first, last, write)
-                read += more_read
-                written += more_written
-    return read, written
+def read_memory(m, time, sectors):
+    """When HBM has delivered sectors asked for at ``time``."""
+    size = sectors * SECTOR_BYTES
+    m.servers[HBM_READ_BYTES] += size
+    free = max(time, m.servers[HBM_FREE]) + size * TICKS // m.hbm_read_rate
+    m.servers[HBM_FREE] = free
+    return free
 
 
 @internal
-def transfer(m, core, now, size, which, write):
-    """Serve ``size`` bytes from ``now`` on: the time at which the last byte has passed."""
+def write_memory(m, time, sectors):
+    """Keep HBM busy with the writing of sectors."""
+    size = sectors * SECTOR_BYTES
+    m.servers[HBM_WRITE_BYTES] += size
+    m.servers[HBM_FREE] = max(time, m.servers[HBM_FREE]) + size * TICKS // m.hbm_write_rate
+
+
+@internal
+def allocate(m, time, line):
+    """Give a line a place in L2; the line that leaves is written back where it is dirty."""
+    hand = m.servers[HAND]
+    while m.asked_again[hand]:
+        m.asked_again[hand] = 0
+        hand = 0 if hand + 1 == m.l2_lines else hand + 1
+    leaving = m.owners[hand] - 1
+    if leaving >= 0:
+        if m.dirty[leaving]:
+            write_memory(m, time, sectors_of(m.dirty[leaving]))
+        m.places[leaving] = 0
+        m.valid[leaving] = 0
+        m.dirty[leaving] = 0
+    m.owners[hand] = line + 1
+    m.places[line] = hand + 1
+    m.servers[HAND] = 0 if hand + 1 == m.l2_lines else hand + 1
+
+
+@internal
+def request(m, low, size, start, sent, write, bypass):
+    """When the answer to a request within one line is back at its core.
+
+    The request leaves the port of the core from ``start`` to ``sent``. ``bypass``: it leaves in
+    L2 what is there and brings nothing into it.
+    """
     servers = m.servers
-    rate = m.write_rate if write else m.read_rate
-    start = now * TICKS
-    port = max(start, m.port_free[core]) + size * TICKS // rate
-    l2 = max(start, servers[L2_FREE]) + size * TICKS // m.l2_rate
-    m.port_free[core] = port
-    servers[L2_FREE] = l2
-    passed = max(port, l2)
-    read, written = _hbm_bytes(m, COSTS + which * ACCESS_WORDS, write)
-    if read + written > 0:
-        servers[HBM_READ_BYTES] += read
-        servers[HBM_WRITE_BYTES] += written
-        rate = m.hbm_read_rate if written == 0 else m.hbm_mixed_rate
-        hbm = max(start, servers[HBM_FREE]) + (read + written) * TICKS // rate
-        servers[HBM_FREE] = hbm
-        passed = max(passed, hbm)
-    return passed // TICKS
+    line = low // LINE_BYTES
+    amount = size * TICKS
+    passed = max(start, servers[L2_FREE]) + amount // m.l2_rate
+    servers[L2_FREE] = passed
+    first = low % LINE_BYTES // SECTOR_BYTES
+    last = (low + size - 1) % LINE_BYTES // SECTOR_BYTES
+    wanted = (2 << last) - (1 << first)
+    passed = max(passed, sent)
+    if line < 0 or line >= m.line_count:
+        return max(passed, read_memory(m, start, sectors_of(wanted))) + m.hbm_latency
+    free = max(start, m.line_free[line]) + amount // m.line_rate
+    m.line_free[line] = free
+    passed = max(passed, free)
+    place = m.places[line]
+    if write:
+        if place == 0 and bypass:
+            write_memory(m, start, sectors_of(wanted))
+            return passed + m.write_latency
+        if place == 0:
+            allocate(m, start, line)
+        else:
+            m.asked_again[place - 1] = 1
+        m.valid[line] |= wanted
+        m.dirty[line] |= wanted
+        return passed + m.write_latency
+    missing = wanted & ~m.valid[line]
+    if missing == 0:
+        m.asked_again[place - 1] = 1
+        return max(passed + m.l2_latency, m.ready[line])
+    done = max(passed, read_memory(m, start, sectors_of(missing))) + m.hbm_latency
+    if not bypass:
+        if place == 0:
+            allocate(m, start, line)
+        m.valid[line] |= wanted
+        m.ready[line] = max(m.ready[line], done)
+    return done

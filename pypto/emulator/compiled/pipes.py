@@ -18,8 +18,8 @@ from pypto.emulator.compiled.dispatch import (
     wake,
 )
 from pypto.emulator.compiled.events import EFFECT, FLAG, PIPE, push
-from pypto.emulator.compiled.memory_system import transfer
 from pypto.emulator.compiled.raw import address_of, call2, call5, internal
+from pypto.emulator.compiled.streams import ACTIVE, BEGIN, close_stream, open_stream, serve
 from pypto.emulator.state import (
     ACCESS_WORDS,
     COSTS,
@@ -36,6 +36,7 @@ from pypto.emulator.state import (
     STALL_FLAG,
     STALL_MEMORY,
     STALL_QUEUE,
+    STREAM_WIDTH,
     UNITS_PER_CORE,
     Counter,
     Fault,
@@ -52,7 +53,7 @@ FLIGHT_MASK = (1 << FLIGHT_BITS) - 1
 GM = SPACES.index(Space.GM)
 FINISHED_STATUS = int(ScalarStatus.FINISHED)
 FREE_FLIGHT, FREE_COUNT = int(Counter.FREE_FLIGHT), int(Counter.FREE_COUNT)
-FINISHED, LOG = int(Counter.FINISHED), int(Counter.LOG)
+FINISHED, LOG, NOW = int(Counter.FINISHED), int(Counter.LOG), int(Counter.NOW)
 DOUBLE_SET, OUT_OF_BOUNDS = int(Fault.DOUBLE_SET), int(Fault.OUT_OF_BOUNDS)
 
 
@@ -60,22 +61,33 @@ DOUBLE_SET, OUT_OF_BOUNDS = int(Fault.DOUBLE_SET), int(Fault.OUT_OF_BOUNDS)
 def advance(m, unit, now):
     """Issue from the queue of a pipe until it is empty or something holds the pipe."""
     core = unit // UNITS_PER_CORE
+    stream = unit * STREAM_WIDTH
     while m.queue_count[unit] > 0:
         entry = unit * m.depth + m.queue_head[unit]
         dispatched = m.entry_time[entry]
-        start = max(dispatched, m.clock[unit])
-        if start > now:
-            push(m, start, PIPE, unit, 0)
+        streaming = m.streams[stream + ACTIVE]
+        ready = max(dispatched, m.clock[unit])
+        if ready > now and not streaming:
+            push(m, ready, PIPE, unit, 0)
             return
-        name_stall(m, unit, STALL_DISPATCH, dispatched)
         row = m.entry_row[entry]
         opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
         action = m.action[opcode]
-        end = now
+        start, end = now, now
+        if not streaming:
+            name_stall(m, unit, STALL_DISPATCH, dispatched)
         if action == DATA:
-            end = issue(m, core, unit, entry, now)
-            if m.fault[0] != 0:
-                return
+            if not streaming and begin(m, core, unit, entry, now):
+                if m.fault[0] != 0:
+                    return
+                streaming = 1
+            if streaming:
+                if not serve(m, unit, now):
+                    return
+                now = m.counters[NOW]
+            end = complete(m, core, unit, entry, streaming)
+            if streaming:
+                start = m.streams[stream + BEGIN]
         elif action == SET_FLAG:
             end = max(now, m.last_end[unit])
             flag = flag_of(m, core, entry)
@@ -94,7 +106,7 @@ def advance(m, unit, now):
                 return
             name_stall(m, unit, STALL_BARRIER, now)
         if m.record:
-            record(m, core, unit, entry, opcode, now, end)
+            record(m, core, unit, entry, opcode, start, end)
         m.unit_instructions[unit] += 1
         head = m.queue_head[unit] + 1
         m.queue_head[unit] = 0 if head == m.depth else head
@@ -130,34 +142,57 @@ def finish(m, core):
 
 
 @internal
-def issue(m, core, unit, entry, now):
-    """Start a data instruction: its occupancy, its place in memory traffic, its effect's time."""
+def begin(m, core, unit, entry, now):
+    """Measure a data instruction that starts now; True when it is a transfer, or faulty."""
     row = m.entry_row[entry]
     opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
     fields = address_of(m.entry_fields) + entry * OPERAND_LIMIT * WORD
     facts = address_of(m.facts) + opcode * FACTS * WORD
-    gm = m.gm_address[opcode]
-    wanted = 1 if m.functional or gm >= 0 else 0
+    gm, l1 = m.gm_address[opcode], m.l1_address[opcode]
+    if m.l1_half == 0:
+        l1 = -1
+    wanted = 1 if m.functional or gm >= 0 or l1 >= 0 else 0
     call5(m.measure[opcode], fields, facts, address_of(m.soc), address_of(m.measured), wanted)
-    occupancy, latency, size = m.measured[0], m.measured[1], m.measured[2]
     if m.functional and not in_bounds(m, core, row, opcode):
-        return now
-    free = now + occupancy
-    end = max(now + latency, free)
-    m.busy[unit] += occupancy
-    m.clock[unit] = free
-    if gm >= 0 and size > 0:
-        passed = transfer(m, core, now, size, gm, m.gm_write[opcode])
-        if passed > free:
-            name_stall(m, unit, STALL_MEMORY, passed)
-            end += passed - free
+        return True
+    half = -1
+    if l1 >= 0:
+        half = 2 * core + min(1, m.measured[COSTS + l1 * ACCESS_WORDS] // m.l1_half)
+    if gm >= 0:
+        bypass = 0
+        if m.l2_field[opcode] >= 0:
+            bypass = m.entry_fields[entry * OPERAND_LIMIT + m.l2_field[opcode]]
+        write = m.gm_write[opcode]
+        open_stream(m, unit, now, gm, m.measured[0], write, bypass, -1 if write else half)
+        return True
+    if m.l1_reader[opcode] > 0 and half >= 0:
+        m.l1_until[half] = now + m.measured[0]
+        m.l1_reads[half] = m.l0a_rate if m.l1_reader[opcode] == 1 else m.l0b_rate
+    return False
+
+
+@internal
+def complete(m, core, unit, entry, streaming):
+    """Let the pipe go on behind an instruction, and its effect come at its end: that time."""
+    start = m.clock[unit]
+    if streaming:
+        free, work, end = close_stream(m, unit)
+    else:
+        work = m.measured[0]
+        free = start + work
+        end = max(start + m.measured[1], free)
+    m.busy[unit] += work
+    m.clock[unit] = start + work
+    name_stall(m, unit, STALL_MEMORY, free)
     m.last_end[unit] = max(m.last_end[unit], end)
+    m.active[unit] += max(0, end - max(start, m.active_until[unit]))
+    m.active_until[unit] = max(m.active_until[unit], end)
     if m.functional:
         flight = m.counters[FREE_FLIGHT]
         m.counters[FREE_FLIGHT] = m.flight_row[flight]
         m.counters[FREE_COUNT] -= 1
-        m.flight_row[flight] = row
-        for j in range(m.operands[opcode]):
+        m.flight_row[flight] = m.entry_row[entry]
+        for j in range(OPERAND_LIMIT):
             m.flight_fields[flight * OPERAND_LIMIT + j] = m.entry_fields[entry * OPERAND_LIMIT + j]
         number = m.entry_number[entry]
         push(m, end, EFFECT, unit, (number << FLIGHT_BITS) | flight)

@@ -120,7 +120,7 @@ def way_out(m: int, n: int, problem: MatmulProblem, soc: Soc) -> WayOut:
         return WayOut(drain, drain)
     drain = VECTOR_HEAD + m * n * 4 // numbers.l0c_to_ub
     rows = n // 16 * (VECTOR_HEAD + m * 16 * size // numbers.vector_repeat_bytes)
-    store = max(numbers.mte2_interval, m * n * size // numbers.ub_to_gm)
+    store = m * n * size // numbers.ub_to_gm
     return WayOut(drain, max(drain + rows, store))
 
 
@@ -165,7 +165,8 @@ def estimated_cycles(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc)
     cube = (m // 16) * (n // 16) * ceil_div(k, problem.fractal_k) * cycles_per_fractal
     cube += steps * numbers.mad_gap
     instructions = load_count(schedule, m, n, problem, soc)
-    loads = (m + n) * k * size // numbers.gm_port_cube + instructions * numbers.mte2_interval
+    loads = (m + n) * k * size // numbers.gm_port_cube
+    loads += instructions * numbers.mte2_interval_hundredths // 100
     shared = min(cores, tiles)
     loads = max(loads, (m + n) * k * size * shared // numbers.l2_bandwidth)
     extracts = m * k * size // numbers.l1_to_l0a + n * k * size // numbers.l1_to_l0b
@@ -173,9 +174,9 @@ def estimated_cycles(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc)
     scalars = steps * (STEP_SCALARS + ROW_SCALARS * (m // 16 + schedule.k // 16))
     scalars += (instructions - packets * 2) * ROW_SCALARS
     out = way_out(m, n, problem, soc)
-    fill = numbers.gm_latency_read + loads // packets + extracts // steps
+    fill = numbers.hbm_latency + loads // packets + extracts // steps
     if schedule.slots == 1:
-        wait = packets * numbers.gm_latency_read
+        wait = packets * numbers.hbm_latency
         return waves * (cube + loads + extracts + out.slowest + wait)
     body = max(cube, loads, extracts, scalars * numbers.scalar_issue)
     if schedule.result_slots == 1:

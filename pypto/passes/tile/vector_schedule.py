@@ -118,7 +118,7 @@ def estimated_cycles(schedule: VectorSchedule, problem: VectorProblem, soc: Soc)
     bursts = schedule.rows if schedule.columns < problem.columns or schedule.rows > 1 else 1
     transfer = elements * problem.moved_bytes // rate + bursts * 2
     arithmetic = problem.operations * (24 + elements * 4 // numbers.vector_repeat_bytes)
-    fill = numbers.gm_latency_read + numbers.gm_latency_write + min(transfer, arithmetic)
+    fill = numbers.hbm_latency + numbers.gm_latency_write + min(transfer, arithmetic)
     return fill + tiles * (max(transfer, arithmetic) + TILE_DISPATCH_CYCLES)
 
 

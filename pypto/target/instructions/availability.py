@@ -50,7 +50,7 @@ ONLY_1001 = (
     "copy_matrix_cc_to_ubuf.f32f16",
 )
 # State operations that 1001 has not: it knows no counter mode and no padding copies.
-STATES_ONLY_2201 = ("set_mask_norm", "set_mask_count", "set_mov_pad_val")
+STATES_ONLY_2201 = ("set_mask_norm", "set_mask_count", "set_mov_pad_val", "set_l2_mode")
 
 
 @cache

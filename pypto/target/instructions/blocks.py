@@ -16,9 +16,11 @@ from pypto.target.instructions.fields import (
     GmWrite,
     L1Read,
     L1Write,
+    L2Mode,
     UbRead,
     UbWrite,
     address,
+    stream_cycles,
     value,
 )
 from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES, Pipe, Space
@@ -41,6 +43,7 @@ class BlocksGmToUb(NamedTuple):
     length: Length
     src_gap: Gap
     dst_gap: Gap
+    l2_mode: L2Mode
 
 
 class BlocksUbToGm(NamedTuple):
@@ -53,6 +56,7 @@ class BlocksUbToGm(NamedTuple):
     src_gap: Gap
     dst_gap: Gap
     atomic: Atomic
+    l2_mode: L2Mode
 
 
 class BlocksGmToL1(NamedTuple):
@@ -64,6 +68,7 @@ class BlocksGmToL1(NamedTuple):
     length: Length
     src_gap: Gap
     dst_gap: Gap
+    l2_mode: L2Mode
 
 
 class BlocksL1ToUb(NamedTuple):
@@ -170,27 +175,6 @@ def transpose_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     )
 
 
-def read_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Uncontended GM read to UB."""
-    size = f.bursts * f.length * soc.block_bytes
-    occupancy = max(soc.mte2_interval, size // soc.gm_port_vector)
-    return occupancy, occupancy + soc.gm_latency_read
-
-
-def read_l1_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Uncontended GM read to L1."""
-    size = f.bursts * f.length * soc.block_bytes
-    occupancy = max(soc.mte2_interval, size // soc.gm_port_cube)
-    return occupancy, occupancy + soc.gm_latency_read
-
-
-def write_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Uncontended GM write from UB."""
-    size = f.bursts * f.length * soc.block_bytes
-    occupancy = max(soc.mte2_interval, size // soc.ub_to_gm)
-    return occupancy, occupancy + soc.gm_latency_write
-
-
 def l1_to_ub_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     """The port's rate, and the latency of the other loads from L1 [A]."""
     size = f.bursts * f.length * soc.block_bytes
@@ -224,12 +208,6 @@ def transpose_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     return cycles, cycles
 
 
-def blocks_traffic(f: Any, facts: RowFacts) -> tuple[int, int]:
-    if f.length == 0:
-        return 0, 0
-    return f.bursts * f.length * BLOCK_BYTES, f.bursts
-
-
 def transpose_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     """Rows of the result may not share a block; lists advance where one access can say so."""
     broken = []
@@ -250,9 +228,9 @@ def transpose_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     return broken
 
 
-GM_TO_UB = family("blocks_gm_to_ub", BlocksGmToUb, blocks_footprint, read_cycles, blocks_traffic)
-UB_TO_GM = family("blocks_ub_to_gm", BlocksUbToGm, blocks_footprint, write_cycles, blocks_traffic)
-GM_TO_L1 = family("blocks_gm_to_l1", BlocksGmToL1, blocks_footprint, read_l1_cycles, blocks_traffic)
+GM_TO_UB = family("blocks_gm_to_ub", BlocksGmToUb, blocks_footprint, stream_cycles)
+UB_TO_GM = family("blocks_ub_to_gm", BlocksUbToGm, blocks_footprint, stream_cycles)
+GM_TO_L1 = family("blocks_gm_to_l1", BlocksGmToL1, blocks_footprint, stream_cycles)
 L1_TO_UB = family("blocks_l1_to_ub", BlocksL1ToUb, blocks_footprint, l1_to_ub_cycles)
 UB_TO_L1 = family("blocks_ub_to_l1", BlocksUbToL1, blocks_footprint, ub_to_l1_cycles)
 IN_UB = family("blocks_in_ub", BlocksInUb, blocks_footprint, in_ub_cycles)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pypto.target.dtypes import BF16, F16, F32, DType
 from pypto.target.instruction import Access, Instruction, RowFacts, family, runs
 from pypto.target.instructions import cube_meaning as means
-from pypto.target.instructions.fields import Atomic, Flag, GmWrite, Off, address, value
+from pypto.target.instructions.fields import Atomic, Flag, GmWrite, L2Mode, Off, address, value
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
 
 EDGE = 16  # rows and columns of a fractal in L0C
@@ -54,6 +54,7 @@ class Fixpipe(NamedTuple):
     unit_flag: UnitFlag
     nz2nd: Annotated[int, value(1, high=1)]
     atomic: Atomic
+    l2_mode: L2Mode
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -118,15 +119,6 @@ def fixpipe_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     return cycles, cycles
 
 
-def fixpipe_traffic(f: Any, facts: RowFacts) -> tuple[int, int]:
-    if f.n == 0:
-        return 0, 0
-    size = f.m * f.n * facts.dst_bytes
-    if f.nz2nd != 0:
-        return size, f.m
-    return size, ceil_div(f.n, EDGE)
-
-
 def mad_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     if f.k_align and facts.src_bytes != ACCUMULATOR_BYTES:
         return [("k_align", "0: only f32 operands have a pitch of K to align")]
@@ -142,10 +134,8 @@ def fixpipe_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     return broken
 
 
-MAD = family("mad", Mad, mad_footprint, mad_cycles, limits=mad_limits)
-FIXPIPE = family(
-    "fixpipe", Fixpipe, fixpipe_footprint, fixpipe_cycles, fixpipe_traffic, fixpipe_limits
-)
+MAD = family("mad", Mad, mad_footprint, mad_cycles, mad_limits)
+FIXPIPE = family("fixpipe", Fixpipe, fixpipe_footprint, fixpipe_cycles, fixpipe_limits)
 
 # Cycles per fractal: f32 takes two passes [V ADK-cube].
 MAD_ROWS: tuple[tuple[DType, int], ...] = ((F16, 1), (BF16, 1), (F32, 2))

@@ -5,9 +5,9 @@ Ranges are those of the 2201 C wrappers and pages of the vendor's asc-devkit [V]
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pypto.target.instruction import Field, Kind
+from pypto.target.instruction import Field, Kind, RowFacts
 from pypto.target.memory import Space
 
 
@@ -64,3 +64,10 @@ MaskLow = Annotated[int, state("mask_low", -1)]
 PadValue = Annotated[int, state("pad_value", 0)]
 # Operation (none, add, max, min) + 4 * element type (f32, f16, bf16, i32, i16, i8).
 Atomic = Annotated[int, state("atomic", 0, 0, 23)]
+# 0: lines are kept in L2; 1: what is not there passes it by (SetL2CacheHint disabled [V]).
+L2Mode = Annotated[int, state("l2_mode", 0, 0, 1)]
+
+
+def stream_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """A transfer to or from GM: one cycle of the pipe, the rest is the memory system's time."""
+    return 1, 1

@@ -16,10 +16,12 @@ from pypto.target.instructions.fields import (
     GmWrite,
     L1Read,
     L1Write,
+    L2Mode,
     PadValue,
     UbRead,
     UbWrite,
     address,
+    stream_cycles,
     value,
 )
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
@@ -53,6 +55,7 @@ class CopyIn(NamedTuple):
     src_gap: ByteGap
     dst_gap: BlockGap
     pad_value: PadValue
+    l2_mode: L2Mode
 
 
 class CopyOut(NamedTuple):
@@ -68,6 +71,7 @@ class CopyOut(NamedTuple):
     src_gap: BlockGap
     dst_gap: ByteGap
     atomic: Atomic
+    l2_mode: L2Mode
 
 
 class Nd2Nz(NamedTuple):
@@ -87,6 +91,7 @@ class Nd2Nz(NamedTuple):
     dst_column_stride: NzStride
     dst_row_stride: NzStride
     dst_nd_stride: Gap
+    l2_mode: L2Mode
 
 
 class Load2dA(NamedTuple):
@@ -200,25 +205,6 @@ def load2d_transpose_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]
     )
 
 
-def copy_in_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Uncontended GM read through the vector core's port."""
-    occupancy = max(soc.mte2_interval, f.bursts * f.length // soc.gm_port_vector)
-    return occupancy, occupancy + soc.gm_latency_read
-
-
-def copy_out_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Uncontended GM write from UB."""
-    occupancy = max(soc.mte2_interval, f.bursts * f.length // soc.ub_to_gm)
-    return occupancy, occupancy + soc.gm_latency_write
-
-
-def nd2nz_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Uncontended GM read through the cube core's port."""
-    size = f.nd_count * f.rows * f.columns * facts.src_bytes
-    occupancy = max(soc.mte2_interval, size // soc.gm_port_cube)
-    return occupancy, occupancy + soc.gm_latency_read
-
-
 def fractal_cycles(count: int, size: int, rate: int, latency: int) -> tuple[int, int]:
     """``count`` pieces of ``size`` bytes at ``rate`` bytes per cycle."""
     occupancy = max(1, (count * size + rate - 1) // rate)
@@ -243,19 +229,6 @@ def load2d_transpose_b_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, i
     return fractal_cycles(f.repeat, square, soc.l1_to_l0b, soc.load2d_latency)
 
 
-def copy_traffic(f: Any, facts: RowFacts) -> tuple[int, int]:
-    if f.length == 0:
-        return 0, 0
-    return f.bursts * f.length, f.bursts
-
-
-def nd2nz_traffic(f: Any, facts: RowFacts) -> tuple[int, int]:
-    if f.columns == 0:
-        return 0, 0
-    rows = f.nd_count * f.rows
-    return rows * f.columns * facts.src_bytes, rows
-
-
 def copy_in_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     sides = (("left", f.left), ("right", f.right))
     most = BLOCK_BYTES // facts.dst_bytes
@@ -268,11 +241,11 @@ def load2d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     return []
 
 
-COPY_IN = family("copy_in", CopyIn, copy_in_footprint, copy_in_cycles, copy_traffic, copy_in_limits)
-COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, copy_out_cycles, copy_traffic)
-ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, nd2nz_cycles, nd2nz_traffic)
-LOAD2D_A = family("load2d_a", Load2dA, load2d_footprint, load2d_a_cycles, limits=load2d_limits)
-LOAD2D_B = family("load2d_b", Load2dB, load2d_footprint, load2d_b_cycles, limits=load2d_limits)
+COPY_IN = family("copy_in", CopyIn, copy_in_footprint, stream_cycles, copy_in_limits)
+COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, stream_cycles)
+ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, stream_cycles)
+LOAD2D_A = family("load2d_a", Load2dA, load2d_footprint, load2d_a_cycles, load2d_limits)
+LOAD2D_B = family("load2d_b", Load2dB, load2d_footprint, load2d_b_cycles, load2d_limits)
 LOAD2DT_A = family(
     "load2dt_a", Load2dTransposeA, load2d_transpose_footprint, load2d_transpose_a_cycles
 )

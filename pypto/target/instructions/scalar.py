@@ -21,6 +21,7 @@ STATE_REGISTERS: tuple[str, ...] = (
     "pad_value",
     "compare_mask",
     "atomic",
+    "l2_mode",
 )
 
 
@@ -100,6 +101,7 @@ SCALARS: tuple[ScalarOperation, ...] = (
     state("set_mov_pad_val", "filler of padding copies", pad_value="value"),
     state("set_cmpmask", "address of the bits of vsel", compare_mask="address"),
     state("set_atomic", "how stores to GM combine; 0 overwrites", atomic="mode"),
+    state("set_l2_mode", "1: transfers bring nothing into L2", l2_mode="mode"),
     ScalarOperation(
         "set_flag",
         ("source", "target", "id"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pypto.target.banks import NO_WALK, Walk, conflict_cycles
 from pypto.target.instruction import UNBOUNDED, Access, RowFacts, runs
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES
 
@@ -180,6 +181,15 @@ def gather_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access, Access]:
     )
 
 
+def blocks_each(f: Any, facts: RowFacts, size: int) -> int:
+    """Blocks of a repeat that hold lanes of ``size`` bytes."""
+    return (lanes_each(f, facts) * size + BLOCK_BYTES - 1) // BLOCK_BYTES
+
+
+def walk(start: int, blocks: int, block: int, repeat: int) -> Walk:
+    return Walk(start // BLOCK_BYTES, blocks, block, repeat)
+
+
 def repeat_cycles(count: int, facts: RowFacts) -> tuple[int, int]:
     """Start-up plus cycles per repeat; nothing to do takes one cycle."""
     if count <= 0:
@@ -188,10 +198,77 @@ def repeat_cycles(count: int, facts: RowFacts) -> tuple[int, int]:
     return cycles, cycles + facts.latency
 
 
+def banked_cycles(
+    count: int, facts: RowFacts, soc: Any, target: Walk, first: Walk, second: Walk
+) -> tuple[int, int]:
+    """Start-up plus cycles per repeat, conflicts in the banks of UB included."""
+    if count <= 0 or soc.ub_bank_groups == 0:
+        return repeat_cycles(count, facts)
+    slope = (facts.slope_num + facts.slope_den - 1) // facts.slope_den
+    cycles = facts.head + conflict_cycles(target, first, second, count, slope)
+    return cycles, cycles + facts.latency
+
+
 def vector_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     return repeat_cycles(repeats(f, facts), facts)
 
 
+def binary_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """Two sources and a target."""
+    read = blocks_each(f, facts, facts.src_bytes)
+    written = blocks_each(f, facts, facts.dst_bytes)
+    return banked_cycles(
+        repeats(f, facts),
+        facts,
+        soc,
+        walk(f.dst, written, f.dst_block, f.dst_repeat),
+        walk(f.src0, read, f.src0_block, f.src0_repeat),
+        walk(f.src1, read, f.src1_block, f.src1_repeat),
+    )
+
+
+def unary_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """One source and a target."""
+    read = blocks_each(f, facts, facts.src_bytes)
+    written = blocks_each(f, facts, facts.dst_bytes)
+    return banked_cycles(
+        repeats(f, facts),
+        facts,
+        soc,
+        walk(f.dst, written, f.dst_block, f.dst_repeat),
+        walk(f.src, read, f.src_block, f.src_repeat),
+        NO_WALK,
+    )
+
+
+def duplicate_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """A target alone."""
+    written = blocks_each(f, facts, facts.dst_bytes)
+    target = walk(f.dst, written, f.dst_block, f.dst_repeat)
+    return banked_cycles(repeats(f, facts), facts, soc, target, NO_WALK, NO_WALK)
+
+
+def reduce_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """A source alone: of the results at most one block is written per repeat."""
+    source = walk(f.src, blocks_each(f, facts, facts.src_bytes), f.src_block, f.src_repeat)
+    return banked_cycles(repeats(f, facts), facts, soc, NO_WALK, source, NO_WALK)
+
+
 def compare_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """For families without a mask: the repeat field always counts."""
-    return repeat_cycles(f.repeat, facts)
+    """Two sources without a mask: the repeat field always counts."""
+    blocks = REPEAT_BYTES // BLOCK_BYTES
+    first = walk(f.src0, blocks, f.src0_block, f.src0_repeat)
+    second = walk(f.src1, blocks, f.src1_block, f.src1_repeat)
+    return banked_cycles(f.repeat, facts, soc, NO_WALK, first, second)
+
+
+def compare_scalar_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """One source without a mask."""
+    source = walk(f.src, REPEAT_BYTES // BLOCK_BYTES, f.src_block, f.src_repeat)
+    return banked_cycles(f.repeat, facts, soc, NO_WALK, source, NO_WALK)
+
+
+def block_broadcast_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """A target alone, without a mask."""
+    target = walk(f.dst, REPEAT_BYTES // BLOCK_BYTES, f.dst_block, f.dst_repeat)
+    return banked_cycles(f.repeat, facts, soc, target, NO_WALK, NO_WALK)
