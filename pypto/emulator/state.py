@@ -25,12 +25,13 @@ WORKING_PIPES: tuple[Pipe, ...] = tuple(pipe for pipe in PIPES if pipe is not Pi
 STALL_KINDS: tuple[str, ...] = (
     "dispatch",  # nothing dispatched to the pipe
     "barrier",  # a barrier holds the pipe until its own earlier instructions have ended
-    "memory",  # ports, L2 or HBM are busy with others
+    "memory",  # requests wait for the window, ports, L2 or HBM
+    "bank",  # operands meet in the banks of UB
     "end",  # the pipe has no instruction left
     *(f"flag_{pipe}" for pipe in WORKING_PIPES),  # waits for a flag from that pipe
     *(f"queue_{pipe}" for pipe in WORKING_PIPES),  # scalar unit: that pipe's queue is full
 )
-STALL_DISPATCH, STALL_BARRIER, STALL_MEMORY, STALL_END, STALL_FLAG = range(5)
+STALL_DISPATCH, STALL_BARRIER, STALL_MEMORY, STALL_BANK, STALL_END, STALL_FLAG = range(6)
 STALL_QUEUE = STALL_FLAG + len(WORKING_PIPES)
 STALLS = len(STALL_KINDS)
 STATES = len(STATE_REGISTERS)
@@ -284,7 +285,7 @@ LOG_WIDTH = LOG_FIELDS + OPERAND_LIMIT
 MEMORY_SCRATCH = len(SPACES)
 MEMORY_LIMITS = MEMORY_SCRATCH + 1
 MEMORY_TABLE_WIDTH = MEMORY_LIMITS + len(SPACES)
-COSTS = 2  # occupancy, latency
+COSTS = 3  # occupancy, latency, cycles of bank conflicts
 ACCESS_WORDS = len(Access._fields)
 STREAM_WIDTH = Stream.ACCESS + ACCESS_WORDS
 MOST_ADDRESSES = 8

@@ -22,17 +22,19 @@ FAMILY = families()["$name"]
 Fields = FAMILY.tuple_type
 cycles = jitted(FAMILY.cycles)
 accesses = jitted(FAMILY.footprint)
-
+$conflicts_function
 
 @internal
 def measure(fields, facts, soc, out, with_footprint):
     v, k, s = pointer(fields, np.int64), pointer(facts, np.int64), pointer(soc, np.int64)
     f = Fields($fields)
     row = RowFacts($facts)
-    occupancy, latency = cycles(f, row, SocNumbers($numbers))
+    machine = SocNumbers($numbers)
+    occupancy, latency = cycles(f, row, machine)
     o = pointer(out, np.int64)
     o[0] = occupancy
     o[1] = latency
+    o[2] = $conflicts
     if with_footprint != 0:
         touched = accesses(f, row)
 $stores
@@ -72,6 +74,8 @@ def family_text(family: Family) -> str:
     ]
     return FAMILY.substitute(
         name=family.name,
+        conflicts_function="conflicts = jitted(FAMILY.conflicts)\n" if family.conflicts else "",
+        conflicts="conflicts(f, row, machine)" if family.conflicts else "0",
         fields=_indexed("v", len(family.fields)),
         facts=_indexed("k", len(RowFacts._fields)),
         numbers=_indexed("s", len(SocNumbers._fields)),

@@ -135,6 +135,8 @@ Footprint = Callable[[Any, RowFacts], tuple[Access, ...]]
 # cycles(fields, facts, soc) -> (occupancy of the pipe, latency from start to completion); of a
 # transfer to or from GM only what the pipe needs, the memory system adds its own time.
 Cycles = Callable[[Any, RowFacts, Any], tuple[int, int]]
+# conflicts(fields, facts, soc) -> cycles that bank conflicts add to the occupancy.
+Conflicts = Callable[[Any, RowFacts, Any], int]
 # limits(fields, facts) -> (field name, what is legal) of every rule between fields that is broken.
 Limits = Callable[[Any, RowFacts], list[tuple[str, str]]]
 
@@ -149,6 +151,7 @@ class Family:
     footprint: Footprint
     cycles: Cycles
     limits: Limits | None = None
+    conflicts: Conflicts | None = None
 
     def make(self, **values: int) -> Any:
         """The NamedTuple with the given fields and the defaults of the others."""
@@ -165,11 +168,12 @@ def family(
     footprint: Footprint,
     cycles: Cycles,
     limits: Limits | None = None,
+    conflicts: Conflicts | None = None,
 ) -> Family:
     """A family whose fields stand in the annotations of its NamedTuple."""
     hints = get_type_hints(tuple_type, include_extras=True)
     fields = tuple(replace(hint.__metadata__[0], name=n) for n, hint in hints.items())
-    return Family(name, tuple_type, fields, footprint, cycles, limits)
+    return Family(name, tuple_type, fields, footprint, cycles, limits, conflicts)
 
 
 @dataclass(frozen=True)

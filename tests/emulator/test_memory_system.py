@@ -11,10 +11,10 @@ import pytest
 
 from pypto.emulator.profile import LaunchProfile
 from pypto.emulator.run import run
-from pypto.emulator.state import STALL_MEMORY
+from pypto.emulator.state import STALL_MEMORY, WORKING_PIPES
 from pypto.target.dtypes import F32
 from pypto.target.executable import Buffer, BufferArgument, Executable, Launch, Role
-from pypto.target.memory import CoreKind, Pipe
+from pypto.target.memory import CoreKind, Pipe, Space
 from pypto.target.program import ProgramBuilder, Register
 from pypto.target.soc import DIRECTORY, soc
 
@@ -32,8 +32,14 @@ def small_die(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def launch(name: str, write: Callable[[ProgramBuilder], None], count: int = 65536) -> LaunchProfile:
-    b = ProgramBuilder("probe", CoreKind.VECTOR)
+def launch(
+    name: str,
+    write: Callable[[ProgramBuilder], None],
+    count: int = 65536,
+    core: CoreKind = CoreKind.VECTOR,
+    grid: int = 1,
+) -> LaunchProfile:
+    b = ProgramBuilder("probe", core)
     b.parameter("x", "buffer", F32)
     b.parameter("z", "buffer", F32, writes=True)
     b.append("ldp", R(2), 0)
@@ -43,7 +49,7 @@ def launch(name: str, write: Callable[[ProgramBuilder], None], count: int = 6553
     b.append("end")
     roles = (("x", Role.INPUT), ("z", Role.RESULT))
     buffers = tuple(Buffer(n, role, F32, (count,), 4 * count) for n, role in roles)
-    step = Launch(0, 1, (BufferArgument(0), BufferArgument(1)))
+    step = Launch(0, grid, (BufferArgument(0), BufferArgument(1)))
     executable = Executable(name, (b.build(),), buffers, {}, (step,), (0,), (1,))
     shape_only = np.broadcast_to(np.float32(0), (count,))
     return run(executable, [shape_only], timing_only=True).profile.launches[0]
@@ -93,3 +99,117 @@ def test_one_core_never_waits_for_the_die() -> None:
 def test_reads_and_writes_share_the_port_of_a_core() -> None:
     both = launch("ascend910b1", lambda b: [load(b, 65536), store(b, 65536)])
     assert both.cycles >= 65536 // 67 + 65536 // 64
+
+
+def cycles_of(write: Callable[[ProgramBuilder], None], **options: int) -> int:
+    return launch("ascend910b1", write, **options).cycles
+
+
+def test_rows_of_one_sector_are_bound_by_the_window() -> None:
+    """64 requests take their time on the port once and then come back at each latency."""
+
+    def rows(b: ProgramBuilder, times: int) -> None:
+        for _ in range(times):
+            load(b, 128, bursts=128, src_gap=384)
+
+    once, twice = (cycles_of(lambda b, n=n: rows(b, n)) for n in (1, 2))
+    machine = soc("ascend910b1")
+    port = 64 * 128 / machine.gm_port_vector
+    assert once == pytest.approx(2 * machine.hbm_latency + port, abs=12)
+    assert twice - once == pytest.approx(2 * machine.l2_latency, abs=12)
+
+
+def test_a_row_that_begins_inside_a_sector_goes_by_single_sectors() -> None:
+    def rows(b: ProgramBuilder, shift: int) -> None:
+        b.append("add", R(2), R(2), shift)
+        load(b, 512, bursts=128, src_gap=0)
+        load(b, 512, bursts=64, src_gap=512)
+
+    aligned, shifted = (cycles_of(lambda b, n=n: rows(b, n)) for n in (0, 32))
+    assert shifted > 1.5 * aligned
+
+
+def test_small_transfers_begin_at_an_interval() -> None:
+    def many(b: ProgramBuilder, count: int) -> None:
+        for _ in range(count):
+            load(b, 128)
+
+    few, more = (cycles_of(lambda b, n=n: many(b, n)) for n in (100, 200))
+    assert more - few == pytest.approx(100 * 20.6, abs=1)
+
+
+def test_rows_that_lie_end_to_end_are_one_burst() -> None:
+    whole = cycles_of(lambda b: load(b, 8192))
+    pieces = cycles_of(lambda b: load(b, 64, bursts=128, src_gap=0))
+    assert pieces == whole
+
+
+def test_the_clock_spares_what_was_asked_for_again(small_die: str) -> None:
+    """Half of L2 is read twice, then a stream of 3/4 of it passes: only the stream is lost."""
+
+    def write(b: ProgramBuilder) -> None:
+        for _ in range(2):
+            load(b, L2_BYTES // 2)
+            b.append("pipe_barrier", Pipe.MTE2)
+        b.append("add", R(4), R(2), L2_BYTES)
+        b.append("copy_gm_to_ubuf_align.b32", dst=0, src=R(4), length=3 * L2_BYTES // 4)
+        b.append("pipe_barrier", Pipe.MTE2)
+        load(b, L2_BYTES // 2)
+
+    assert launch(small_die, write).hbm_read_bytes == L2_BYTES // 2 + 3 * L2_BYTES // 4
+
+
+def test_transfers_that_pass_l2_by_leave_it_as_it_is(small_die: str) -> None:
+    def write(b: ProgramBuilder, mode: int) -> None:
+        load(b, L2_BYTES)
+        b.append("pipe_barrier", Pipe.MTE2)
+        b.append("set_l2_mode", mode)
+        b.append("add", R(4), R(2), 2 * L2_BYTES)
+        b.append("copy_gm_to_ubuf_align.b32", dst=0, src=R(4), length=L2_BYTES)
+        store(b, L2_BYTES)
+        b.append("pipe_barrier", Pipe.ALL)
+        b.append("set_l2_mode", 0)
+        load(b, L2_BYTES)
+
+    by, through = (launch(small_die, lambda b, n=n: write(b, n)) for n in (1, 0))
+    assert (by.hbm_read_bytes, by.hbm_write_bytes) == (2 * L2_BYTES, L2_BYTES)
+    assert (through.hbm_read_bytes, through.hbm_write_bytes) == (3 * L2_BYTES, L2_BYTES)
+
+
+def matrix_loads(b: ProgramBuilder, target: int, port: str) -> None:
+    """Fill 64 KB of L1 while fractals at address 0 are read to L0A or L0B without a pause."""
+    for _ in range(24):
+        b.append(f"load_cbuf_to_{port}.b16", dst=0, src=0, repeat=32)
+    b.append(
+        "copy_gm_to_cbuf_multi_nd2nz.b16",
+        **{"dst": target, "src": R(2), "rows": 128, "columns": 256, "src_row_stride": 256},
+        **{"nd_count": 1, "src_nd_stride": 0, "dst_column_stride": 128, "dst_nd_stride": 0},
+    )
+
+
+@pytest.mark.parametrize(("port", "slower"), [("ca", 24 * 64), ("cb", 596)])
+def test_reads_of_a_half_of_l1_hold_up_writes_to_it(port: str, slower: int) -> None:
+    """L0A takes all that a half delivers; L0B leaves every second cycle to the 596 of the port."""
+    half = soc("ascend910b1").capacity[Space.L1] // 2
+
+    def stalled(target: int) -> int:
+        one = launch("ascend910b1", lambda b: matrix_loads(b, target, port), core=CoreKind.CUBE)
+        mte2 = WORKING_PIPES.index(Pipe.MTE2)
+        return int(one.busy[0, mte2] + one.stalls[0, mte2, STALL_MEMORY])
+
+    assert stalled(0) - stalled(half) == pytest.approx(slower, rel=0.1)
+
+
+def test_cores_that_read_one_line_share_its_bank() -> None:
+    """48 cores read the same 4 KB, or each its own, 16 times from L2."""
+
+    def write(b: ProgramBuilder, pitch: int) -> None:
+        b.append("mul", R(4), R(0), pitch)
+        b.append("add", R(2), R(2), R(4))
+        for _ in range(16):
+            load(b, 4096)
+
+    same, own = (cycles_of(lambda b, n=n: write(b, n), grid=48) for n in (0, 4096))
+    machine = soc("ascend910b1")
+    assert same >= 16 * 48 * 512 / machine.l2_line_bandwidth
+    assert own < same / 2

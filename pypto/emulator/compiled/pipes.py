@@ -31,6 +31,7 @@ from pypto.emulator.state import (
     MEMORY_TABLE_WIDTH,
     MOST_ADDRESSES,
     MOST_ENDED,
+    STALL_BANK,
     STALL_BARRIER,
     STALL_DISPATCH,
     STALL_FLAG,
@@ -178,12 +179,12 @@ def complete(m, core, unit, entry, streaming):
     if streaming:
         free, work, end = close_stream(m, unit)
     else:
-        work = m.measured[0]
-        free = start + work
-        end = max(start + m.measured[1], free)
+        work, conflicts = m.measured[0], m.measured[2]
+        free = start + work + conflicts
+        end = max(start + m.measured[1] + conflicts, free)
     m.busy[unit] += work
     m.clock[unit] = start + work
-    name_stall(m, unit, STALL_MEMORY, free)
+    name_stall(m, unit, STALL_MEMORY if streaming else STALL_BANK, free)
     m.last_end[unit] = max(m.last_end[unit], end)
     m.active[unit] += max(0, end - max(start, m.active_until[unit]))
     m.active_until[unit] = max(m.active_until[unit], end)

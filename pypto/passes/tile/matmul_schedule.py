@@ -9,6 +9,7 @@ from pypto.passes.core_kinds import cores_for
 from pypto.passes.tile.alignment import Runs, Tail, tail_of
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.passes.tile.block_loads import load_instructions
+from pypto.passes.tile.transfers import read_cycles
 from pypto.target.instructions import exists
 from pypto.target.memory import BLOCK_BYTES, PATHS, REPEAT_BYTES, Space
 from pypto.target.soc import Soc
@@ -148,6 +149,25 @@ def packet_loads(m: int, n: int, depth: int, problem: MatmulProblem) -> int:
     )
 
 
+def packet_cycles(
+    schedule: MatmulSchedule, m: int, n: int, problem: MatmulProblem, soc: Soc
+) -> int:
+    """Cycles of MTE2 to read both factors of a packet of K, which L2 has."""
+    numbers, size = soc.numbers, problem.operand_bytes
+    depth = min(schedule.k_l1, max(problem.k, 1))
+    a = (depth, m) if problem.ta else (m, depth)
+    b = (n, depth) if problem.tb else (depth, n)
+    cycles = 0
+    for rows, columns in (a, b):
+        width = columns * size
+        if loads_blocks(size, soc):
+            rows, width = rows * ceil_div(width, BLOCK_BYTES), BLOCK_BYTES
+        cycles += read_cycles(
+            rows, width, numbers.gm_port_cube, numbers.hbm_latency, numbers.request_window
+        )
+    return cycles
+
+
 def estimated_cycles(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc) -> int:
     """Cycles of the busiest core: waves of tiles, each bound by its slowest pipe.
 
@@ -165,7 +185,7 @@ def estimated_cycles(schedule: MatmulSchedule, problem: MatmulProblem, soc: Soc)
     cube = (m // 16) * (n // 16) * ceil_div(k, problem.fractal_k) * cycles_per_fractal
     cube += steps * numbers.mad_gap
     instructions = load_count(schedule, m, n, problem, soc)
-    loads = (m + n) * k * size // numbers.gm_port_cube
+    loads = packets * packet_cycles(schedule, m, n, problem, soc)
     loads += instructions * numbers.mte2_interval_hundredths // 100
     shared = min(cores, tiles)
     loads = max(loads, (m + n) * k * size * shared // numbers.l2_bandwidth)

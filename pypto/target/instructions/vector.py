@@ -185,18 +185,57 @@ class Gather(NamedTuple):
     mask_low: MaskLow
 
 
-BINARY = family("binary", Binary, shape.binary_footprint, shape.binary_cycles)
-UNARY = family("unary", Unary, shape.unary_footprint, shape.unary_cycles)
-SCALAR_BINARY = family("scalar_binary", ScalarBinary, shape.unary_footprint, shape.unary_cycles)
-DUPLICATE = family("duplicate", Duplicate, shape.duplicate_footprint, shape.duplicate_cycles)
-REDUCE = family("reduce", Reduce, shape.reduce_footprint, shape.reduce_cycles, shape.reduce_limits)
-COMPARE = family("compare", Compare, shape.compare_footprint, shape.compare_cycles)
-COMPARE_SCALAR = family(
-    "compare_scalar", CompareScalar, shape.compare_scalar_footprint, shape.compare_scalar_cycles
+BINARY = family(
+    "binary", Binary, shape.binary_footprint, shape.vector_cycles, conflicts=shape.binary_conflicts
 )
-SELECT = family("select", Select, shape.select_footprint, shape.binary_cycles)
+UNARY = family(
+    "unary", Unary, shape.unary_footprint, shape.vector_cycles, conflicts=shape.unary_conflicts
+)
+SCALAR_BINARY = family(
+    "scalar_binary",
+    ScalarBinary,
+    shape.unary_footprint,
+    shape.vector_cycles,
+    conflicts=shape.unary_conflicts,
+)
+DUPLICATE = family(
+    "duplicate",
+    Duplicate,
+    shape.duplicate_footprint,
+    shape.vector_cycles,
+    conflicts=shape.duplicate_conflicts,
+)
+REDUCE = family(
+    "reduce",
+    Reduce,
+    shape.reduce_footprint,
+    shape.vector_cycles,
+    limits=shape.reduce_limits,
+    conflicts=shape.reduce_conflicts,
+)
+COMPARE = family(
+    "compare",
+    Compare,
+    shape.compare_footprint,
+    shape.compare_cycles,
+    conflicts=shape.compare_conflicts,
+)
+COMPARE_SCALAR = family(
+    "compare_scalar",
+    CompareScalar,
+    shape.compare_scalar_footprint,
+    shape.compare_cycles,
+    conflicts=shape.compare_scalar_conflicts,
+)
+SELECT = family(
+    "select", Select, shape.select_footprint, shape.vector_cycles, conflicts=shape.binary_conflicts
+)
 BLOCK_BROADCAST = family(
-    "block_broadcast", BlockBroadcast, shape.block_broadcast_footprint, shape.block_broadcast_cycles
+    "block_broadcast",
+    BlockBroadcast,
+    shape.block_broadcast_footprint,
+    shape.compare_cycles,
+    conflicts=shape.block_broadcast_conflicts,
 )
 GATHER = family("gather", Gather, shape.gather_footprint, shape.vector_cycles)
 

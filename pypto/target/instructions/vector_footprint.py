@@ -198,26 +198,30 @@ def repeat_cycles(count: int, facts: RowFacts) -> tuple[int, int]:
     return cycles, cycles + facts.latency
 
 
-def banked_cycles(
-    count: int, facts: RowFacts, soc: Any, target: Walk, first: Walk, second: Walk
-) -> tuple[int, int]:
-    """Start-up plus cycles per repeat, conflicts in the banks of UB included."""
-    if count <= 0 or soc.ub_bank_groups == 0:
-        return repeat_cycles(count, facts)
-    slope = (facts.slope_num + facts.slope_den - 1) // facts.slope_den
-    cycles = facts.head + conflict_cycles(target, first, second, count, slope)
-    return cycles, cycles + facts.latency
-
-
 def vector_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     return repeat_cycles(repeats(f, facts), facts)
 
 
-def binary_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def compare_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """For families without a mask: the repeat field always counts."""
+    return repeat_cycles(f.repeat, facts)
+
+
+def conflicts(
+    count: int, facts: RowFacts, soc: Any, target: Walk, first: Walk, second: Walk
+) -> int:
+    """Cycles that conflicts in the banks of UB add to ``count`` repeats."""
+    if count <= 0 or soc.ub_bank_groups == 0:
+        return 0
+    slope = (facts.slope_num + facts.slope_den - 1) // facts.slope_den
+    return conflict_cycles(target, first, second, count, slope) - count * slope
+
+
+def binary_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
     """Two sources and a target."""
     read = blocks_each(f, facts, facts.src_bytes)
     written = blocks_each(f, facts, facts.dst_bytes)
-    return banked_cycles(
+    return conflicts(
         repeats(f, facts),
         facts,
         soc,
@@ -227,11 +231,11 @@ def binary_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     )
 
 
-def unary_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def unary_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
     """One source and a target."""
     read = blocks_each(f, facts, facts.src_bytes)
     written = blocks_each(f, facts, facts.dst_bytes)
-    return banked_cycles(
+    return conflicts(
         repeats(f, facts),
         facts,
         soc,
@@ -241,34 +245,34 @@ def unary_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     )
 
 
-def duplicate_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def duplicate_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
     """A target alone."""
     written = blocks_each(f, facts, facts.dst_bytes)
     target = walk(f.dst, written, f.dst_block, f.dst_repeat)
-    return banked_cycles(repeats(f, facts), facts, soc, target, NO_WALK, NO_WALK)
+    return conflicts(repeats(f, facts), facts, soc, target, NO_WALK, NO_WALK)
 
 
-def reduce_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def reduce_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
     """A source alone: of the results at most one block is written per repeat."""
     source = walk(f.src, blocks_each(f, facts, facts.src_bytes), f.src_block, f.src_repeat)
-    return banked_cycles(repeats(f, facts), facts, soc, NO_WALK, source, NO_WALK)
+    return conflicts(repeats(f, facts), facts, soc, NO_WALK, source, NO_WALK)
 
 
-def compare_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """Two sources without a mask: the repeat field always counts."""
+def compare_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
+    """Two sources without a mask."""
     blocks = REPEAT_BYTES // BLOCK_BYTES
     first = walk(f.src0, blocks, f.src0_block, f.src0_repeat)
     second = walk(f.src1, blocks, f.src1_block, f.src1_repeat)
-    return banked_cycles(f.repeat, facts, soc, NO_WALK, first, second)
+    return conflicts(f.repeat, facts, soc, NO_WALK, first, second)
 
 
-def compare_scalar_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def compare_scalar_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
     """One source without a mask."""
     source = walk(f.src, REPEAT_BYTES // BLOCK_BYTES, f.src_block, f.src_repeat)
-    return banked_cycles(f.repeat, facts, soc, NO_WALK, source, NO_WALK)
+    return conflicts(f.repeat, facts, soc, NO_WALK, source, NO_WALK)
 
 
-def block_broadcast_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def block_broadcast_conflicts(f: Any, facts: RowFacts, soc: Any) -> int:
     """A target alone, without a mask."""
     target = walk(f.dst, REPEAT_BYTES // BLOCK_BYTES, f.dst_block, f.dst_repeat)
-    return banked_cycles(f.repeat, facts, soc, target, NO_WALK, NO_WALK)
+    return conflicts(f.repeat, facts, soc, target, NO_WALK, NO_WALK)
