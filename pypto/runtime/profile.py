@@ -151,7 +151,7 @@ def stall_text(kind: str) -> str:
         "dispatch": "nothing dispatched",
         "barrier": "barrier",
         "memory": "memory is busy",
-        "bank": "operands meet in a bank of UB",
+        "bank": "bank conflicts",
         "end": "no work left",
         "flag": f"waits for {pipe.upper()}",
         "queue": f"queue of {pipe.upper()} full",

@@ -90,7 +90,7 @@ def test_a_wider_port_to_l0b_makes_products_faster(wide: str, level: int) -> Non
 
 def test_a_wider_port_to_l0b_makes_tiles_wider(wide: str) -> None:
     """B is loaded faster, so a tile takes more of its columns and fewer rows of A."""
-    inputs = halves(512, 256), halves(256, 1024)
+    inputs = halves(512, 2048), halves(2048, 1024)
     before, after = (schedule(product, inputs, m, 0) for m in ("ascend910b1", wide))
     assert after["n"] > before["n"]
     assert after["m"] < before["m"]
