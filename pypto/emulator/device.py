@@ -82,7 +82,7 @@ class Device:
         }
 
 
-def port_rates(soc: Soc, kinds: list[CoreKind]) -> dict[str, np.ndarray]:
+def port_rates(soc: Soc, kinds: list[CoreKind]) -> dict[str, Any]:
     """Bytes per cycle through the ports of cores of these kinds, reading and writing."""
     reads = [soc.gm_port(kind) for kind in kinds]
     writes = [soc.gm_port(kind) if kind is CoreKind.CUBE else soc.ub_to_gm for kind in kinds]
