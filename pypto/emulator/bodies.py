@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pypto.target.dtypes import DType
+from pypto.target.dtypes import F16, I8, DType
 from pypto.target.instruction import Instruction
+from pypto.target.instructions.cube import MIXED_SIGNS
+from pypto.target.instructions.load3d import LOAD3D_B
 from pypto.target.memory import SPACES, Space
+from pypto.target.quantisation import Quantisation
 
 # How an element type lies in memory, and its way to f32 and back; integers stay as they are.
 STORED = {"f16": "uint16", "bf16": "uint16", "f32": "float32"}
@@ -256,11 +259,61 @@ def load2d_transpose(row: Instruction) -> str:
     return f"moves.load2d_transpose(f, {base(Space.L1)}, {base(row.spaces()[0])}, {bits_kind(row)})"
 
 
-@of_family("mad")
+QUANTISED = {
+    Quantisation.FLOAT_TO_BYTE: "float_to_byte",
+    Quantisation.INTEGER_TO_BYTE: "integer_to_byte",
+    Quantisation.INTEGER_TO_HALF: "integer_to_half",
+}
+
+
+@of_family("fixpipe_l1")
+def fixpipe_l1(row: Instruction) -> str:
+    d = row.dtype
+    to = f"e.{SATURATE[d.name]}"
+    return f"fixpipe.to_l1(f, {base(Space.L1)}, {base(Space.L0C)}, {stored(d)}, {d.bytes}, {to})"
+
+
+@of_family("fixpipe_l1_scaled", "fixpipe_l1_scales")
+def fixpipe_l1_scaled(row: Instruction) -> str:
+    return f"fixpipe.to_l1_scaled(f, {base(Space.L1)}, {base(Space.L0C)}, {quantised(row)})"
+
+
+def quantised(row: Instruction) -> str:
+    """Where the scales lie and how far apart, and the way of one element."""
+    d = row.dtype
+    words, step = f"fixpipe.word_in({SCRATCH}, f.quant_pre)", 0
+    if any(field.space is Space.FB for field in row.fields):
+        words, step = f"{base(Space.FB)} + f.words", "fixpipe.WORD_BYTES"
+    convert = f"fixpipe.{QUANTISED[Quantisation(row.facts.variant)]}"
+    bits = f"np.uint{8 * d.bytes}"
+    return f"{words}, {step}, {stored(row.source_dtype)}, {bits}, {d.bytes}, {convert}"
+
+
+@of_family("load3d_a", "load3d_b")
+def load3d(row: Instruction) -> str:
+    l1, target = base(Space.L1), base(row.spaces()[0])
+    bits = f"np.uint{8 * row.dtype.bytes}"
+    to_l0b = int(row.family is LOAD3D_B)
+    return f"load3d.load3d(f, {l1}, {target}, {SCRATCH}, {bits}, {row.dtype.bytes}, {to_l0b})"
+
+
+@of_family("mad", "mad_single", "mad_bias", "mad_single_bias")
 def mad(row: Instruction) -> str:
     a, b, c = base(Space.L0A), base(Space.L0B), base(Space.L0C)
+    if row.dtype == F16:
+        return f"cube.mad_halves(f, {a}, {b}, {c})"
     s = row.source_dtype
-    return f"cube.mad(f, {a}, {b}, {c}, {SCRATCH}, {stored(s)}, {s.bytes}, {decode(s)})"
+    second = I8 if row.facts.variant == MIXED_SIGNS else s
+    floats = row.dtype.is_float
+    total, multiply = ("np.float32", "floats") if floats else ("np.int32", "words")
+    decodes = [decode(kind) if floats else "cube.to_word" for kind in (s, second)]
+    has_bias = any(field.space is Space.BT for field in row.fields)
+    bias, init = (f"{base(Space.BT)} + f.bias", "0") if has_bias else ("0", "f.c_init")
+    hf32 = "f.hf32" if s.name == "f32" else "0"
+    return (
+        f"cube.mad(f, {a}, {b}, {c}, {bias}, {SCRATCH}, {stored(s)}, {stored(second)}, {s.bytes}, "
+        f"{decodes[0]}, {decodes[1]}, {total}, cube.multiply_{multiply}, {init}, {hf32})"
+    )
 
 
 @of_family("fixpipe")

@@ -8,7 +8,9 @@ import numpy as np
 
 from pypto.emulator.hazards_shadow import Box, Touched, view
 from pypto.target.instruction import Field, Instruction
-from pypto.target.memory import LOCAL_SPACES, Space
+from pypto.target.instructions.bytes import spread
+from pypto.target.instructions.cube_meaning import Places, places
+from pypto.target.memory import LOCAL_SPACES, Pipe, Space
 from pypto.target.soc import Soc
 
 POISON, CLEAN = 0xFF, 0  # a poisoned element of any float type reads NaN, a clean one 0
@@ -17,11 +19,11 @@ EDGE = 16  # rows and columns of a fractal of L0C
 # Families that copy bytes as they are: they carry marks. So does the masked copy of the vector
 # pipe, whose family also computes. Whole blocks that are stored may hold bytes of nobody.
 CARRIERS = frozenset(
-    ("copy_in", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b", "block_broadcast",
+    ("copy_in", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b", "load3d_a",
+     "load3d_b", "block_broadcast",
      "blocks_gm_to_ub", "blocks_gm_to_l1", "blocks_l1_to_ub", "blocks_ub_to_l1", "blocks_in_ub",
      "blocks_ub_to_gm", "transpose", "drain")
 )  # fmt: skip
-CUBE = (Space.L0A, Space.L0B, Space.L0C)
 COMPARISONS = frozenset(("compare", "compare_scalar"))
 
 
@@ -57,7 +59,7 @@ class Marks:
     def step(self, row: Instruction, fields: Any, operands: list[Operand]) -> list[UnsetRead]:
         """Follow one instruction; what it uses although nothing has written it."""
         unset = [o for o in operands if self._is_used(o.field, fields) and self._poisoned(o)]
-        if row.family.name == "mad":
+        if row.pipe is Pipe.M:
             return self._multiply(row, fields, operands, unset)
         written = [o for o in operands if "w" in o.field.role]
         if unset and row.family.name in COMPARISONS:
@@ -115,25 +117,21 @@ class Marks:
         if not unset and fields.m % EDGE == 0 and fields.n % EDGE == 0:
             self._fill([c], CLEAN)
             return []
-        valid = self._product(row, fields._replace(k=1, k_align=0, c_init=1), clean=True) == 0
+        valid = places(fields, row)
         complaints: list[UnsetRead] = []
-        if unset and np.isnan(self._product(row, fields, clean=False)[valid]).any():
+        if unset and self._reaches_the_product(valid, fields, row):
             first = next((o for o in unset if o.field.name != "c"), c)
             complaints.append(self._complaint(first))
         self._fill([c], POISON)
-        self.memory[Space.L0C].view(np.float32)[valid] = 0
+        self.memory[Space.L0C][spread(valid.c, row.dtype)] = CLEAN
         return complaints
 
-    def _product(self, row: Instruction, fields: Any, clean: bool) -> np.ndarray:
-        """L0C after a multiplication of marks read as numbers: NaN where poison goes in.
-
-        ``clean``: of clean operands over a poisoned L0C, so that the valid part is 0.
-        """
-        marks = dict(self.memory)
-        if clean:
-            marks = {space: np.zeros_like(array) for space, array in marks.items() if space in CUBE}
-            marks[Space.L0C].fill(POISON)
-        else:
-            marks[Space.L0C] = marks[Space.L0C].copy()
-        row.meaning(marks, fields, row)
-        return marks[Space.L0C].view(np.float32)
+    def _reaches_the_product(self, valid: Places, fields: Any, row: Instruction) -> bool:
+        """Whether an element that a valid one is computed from is poisoned."""
+        used = [(Space.L0A, valid.a, row.source_dtype), (Space.L0B, valid.b, row.source_dtype)]
+        if "bias" in fields._fields:
+            bias = fields.bias + np.arange(fields.n) * row.dtype.bytes
+            used.append((Space.BT, bias, row.dtype))
+        elif not fields.c_init:
+            used.append((Space.L0C, valid.c, row.dtype))
+        return any(self.memory[space][spread(at, dtype)].any() for space, at, dtype in used)

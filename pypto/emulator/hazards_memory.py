@@ -18,7 +18,7 @@ from pypto.target.instruction import (
 )
 from pypto.target.instructions.blocks import BLOCKS_OF_GM, UB_TO_GM
 from pypto.target.limits import LimitError, check_fields
-from pypto.target.memory import LOCAL_SPACES, Space
+from pypto.target.memory import LOCAL_SPACES, Pipe, Space
 
 
 class Region(NamedTuple):
@@ -233,7 +233,7 @@ def _kinds(field: Field, fields: Any) -> list[int]:
 def _accumulation(entry: Entry, field: Field) -> Accumulation | None:
     """The accumulator tile of a multiplication, when ``field`` lies in it."""
     row = entry.dispatch.form.row
-    if row is None or row.family.name != "mad" or field.space is not Space.L0C:
+    if row is None or row.pipe is not Pipe.M or field.space is not Space.L0C:
         return None
     fields = row.family.tuple_type(*entry.dispatch.operands)
-    return Accumulation(fields.c, fields.m, fields.n, not fields.c_init)
+    return Accumulation(fields.c, fields.m, fields.n, "r" in field.role and not fields.c_init)

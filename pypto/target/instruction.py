@@ -101,6 +101,11 @@ def runs(
     return Access(start, outer, outer_stride, inner, inner_stride, length, length, inner, length)
 
 
+def nowhere() -> Access:
+    """A byte before the first of any memory: of fields from registers that no machine takes."""
+    return runs(-1, 1, 0, 1, 0, 1)
+
+
 def byte_ranges(access: Access) -> Iterator[tuple[int, int]]:
     """The (start, stop) byte ranges of a bounded access; empty runs are left out."""
     for i in range(access.outer):

@@ -8,7 +8,7 @@ inside a fractal, n: column-major; the capital says the same of the order betwee
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pypto.target.memory import BLOCK_BYTES
 
@@ -57,6 +57,47 @@ def nz_l0b(row: Any, column: Any, columns: int, depth: int) -> Any:
 def l0c(row: Any, column: Any, rows: int) -> Any:
     """The accumulator: NZ with fractals of 16x16 elements, whatever their type."""
     return nz(row, column, rows, EDGE)
+
+
+class Window(NamedTuple):
+    """An image of pixels of C0 elements, its borders, and the filter that slides over it."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    filter_w: int
+    filter_h: int
+    stride_w: int
+    stride_h: int
+    dilation_w: int
+    dilation_h: int
+
+
+def output_width(w: Window) -> int:
+    """Positions of the filter in a row, less than 1 where the filter is too wide."""
+    return (w.left + w.width + w.right - w.dilation_w * (w.filter_w - 1) - 1) // w.stride_w + 1
+
+
+def output_height(w: Window) -> int:
+    """Rows of positions of the filter, less than 1 where the filter is too high."""
+    return (w.top + w.height + w.bottom - w.dilation_h * (w.filter_h - 1) - 1) // w.stride_h + 1
+
+
+def image_to_columns(m: Any, block: Any, w: Window) -> tuple[Any, Any, Any]:
+    """Channel block, row and column of the pixel at row m of im2col [V asc-devkit LoadData_3D].
+
+    A row is a position of the filter; its columns are blocks of C0 elements in the order
+    (channel block, filter row, filter column). Rows and columns of the borders lie outside of
+    0..height and 0..width.
+    """
+    across = output_width(w)
+    channel = block // (w.filter_h * w.filter_w)
+    row = m // across * w.stride_h - w.top + block // w.filter_w % w.filter_h * w.dilation_h
+    column = m % across * w.stride_w - w.left + block % w.filter_w * w.dilation_w
+    return channel, row, column
 
 
 def pack(matrix: np.ndarray, offset: Callable[[Any, Any], Any], elements: int) -> np.ndarray:

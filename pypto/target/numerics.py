@@ -134,12 +134,25 @@ def saturate_float(values: np.ndarray, dtype: DType) -> np.ndarray:
 
 @np.errstate(all="ignore")
 def accumulate_products(total: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """total + a @ b in f32, one k after the other: the product is rounded, then the sum."""
+    """total + a @ b in their own type, one k after the other: product and sum are rounded."""
     total, product = total.copy(), np.empty_like(total)
     for k in range(a.shape[1]):
         np.multiply(a[:, k : k + 1], b[k], out=product)
         total += product
     return total
+
+
+# hf32 has the exponent of f32 and 10 fraction bits [V: stated for 950; on 2201 A].
+HF32_DROPPED = 13
+
+
+def to_hf32(values: np.ndarray, truncate: bool) -> np.ndarray:
+    """f32 rounded to hf32, to nearest even or towards zero; NaN stays as it is."""
+    unit = np.uint32(1 << HF32_DROPPED)
+    code = bits(values)
+    odd = (code >> np.uint32(HF32_DROPPED)) & np.uint32(1)
+    rounded = code if truncate else code + (unit // 2 - 1) + odd
+    return np.where(np.isnan(values), values, (rounded & ~(unit - 1)).view(np.float32))
 
 
 def relu(values: np.ndarray) -> np.ndarray:

@@ -236,15 +236,22 @@ def transpose(d: Draw) -> Values:
 
 @of_family("nd2nz")
 def nd2nz(d: Draw) -> Values:
-    rows, columns = d.number(0, 20), d.number(0, 50)
+    """One matrix or several, rows of blocks that touch or not, as far as both can be said."""
+    rows, columns, count = d.number(0, 12), d.number(0, 40), d.choose(1, d.number(0, 3))
+    depth = 32 // d.row.dtype.bytes
+    row_stride = d.choose(1, 2) if count < 2 or columns <= depth else 1
+    height = rows * row_stride + d.number(1, 3)
     return {
         "dst": d.area(),
         "src": d.area(1),
+        "nd_count": count,
         "rows": rows,
         "columns": columns,
+        "src_nd_stride": d.number(0, 600),
         "src_row_stride": columns + d.number(1, 9),
-        "dst_column_stride": rows + d.number(1, 5),
-        "dst_row_stride": 1,
+        "dst_column_stride": height,
+        "dst_row_stride": row_stride,
+        "dst_nd_stride": (height * (columns // depth + 1) + d.number(0, 2)) * depth,
     }
 
 
@@ -269,18 +276,88 @@ def load2d_transpose(d: Draw) -> Values:
     return {**values, "dst_gap": 2 + fractal_gap, "dst_fractal_gap": fractal_gap, "src_stride": 1}
 
 
-@of_family("mad")
+@of_family("mad", "mad_single")
 def mad(d: Draw) -> Values:
+    values = {**product(d), "c_init": d.number(0, 1)}
+    return {**values, "hf32": d.number(0, 3)} if d.row.family.name == "mad_single" else values
+
+
+@of_family("mad_bias", "mad_single_bias")
+def mad_bias(d: Draw) -> Values:
+    values = {**product(d), "bias": 64 * d.number(0, 2)}
+    return {**values, "hf32": d.number(0, 3)} if d.row.family.name == "mad_single_bias" else values
+
+
+def product(d: Draw) -> Values:
     return {
         "c": 1024 * d.number(0, 2),
         "a": 512 * d.number(0, 2),
         "b": 512 * d.number(0, 2),
-        "m": d.number(0, 40),
+        "m": d.choose(1, d.number(0, 40)),
         "k": d.number(0, 40),
         "n": d.number(0, 40),
         "k_align": d.number(0, 1) if d.row.source_dtype.bytes == 4 else 0,
-        "c_init": d.number(0, 1),
     }
+
+
+@of_family("load3d_a", "load3d_b")
+def load3d(d: Draw) -> Values:
+    """Images with and without borders, filters that fit; the window may begin anywhere."""
+    depth = 32 // d.row.dtype.bytes
+    filters = {f"filter_{axis}": d.number(1, 3) for axis in "wh"}
+    steps = {f"{kind}_{axis}": d.number(1, 3) for kind in ("stride", "dilation") for axis in "wh"}
+    least = {axis: steps[f"dilation_{axis}"] * (filters[f"filter_{axis}"] - 1) + 1 for axis in "wh"}
+    image = [least["w"] + d.number(0, 5), least["h"] + d.number(0, 4)]
+    borders = [d.choose(0, d.number(0, 3)) for _ in range(4)]
+    channels = d.number(1, 2)
+    blocks = channels * filters["filter_w"] * filters["filter_h"]
+    pos = d.number(0, blocks - 1)
+    step = d.number(0, min(blocks - pos, 4))
+    turned = d.number(0, 1) if depth < 32 else 0
+    if d.row.family.name == "load3d_a" and turned and step * depth % 16:
+        d.partial = True
+    word = image[0] | image[1] << 16 | sum(b << 32 + 8 * i for i, b in enumerate(borders))
+    second = d.number(0, 1)
+    return {
+        "dst": d.area(512),
+        "src": d.area(),
+        "step_k": step * depth,
+        "step_m": 16 * d.number(0, 3),
+        "pos_k": pos * depth,
+        "pos_m": d.number(0, 40),
+        **filters,
+        **steps,
+        "transpose": turned,
+        "second": second,
+        "channels": channels * depth,
+        "fmatrix": 0 if second else word,
+        "fmatrix_b": word if second else 0,
+        "padding": d.scalar(),
+    }
+
+
+@of_family("fixpipe_l1", "fixpipe_l1_scaled", "fixpipe_l1_scales")
+def fixpipe_l1(d: Draw) -> Values:
+    rows = d.number(0, 20)
+    values = {
+        "dst": d.area(),
+        "src": d.area(64),
+        "n": max(16, 32 // d.row.dtype.bytes) * d.number(0, 2),
+        "m": rows,
+        "dst_stride": rows + d.number(0, 3),
+        "src_stride": rows + d.number(0, 5),
+        "relu": d.number(0, 1),
+    }
+    return {**values, **scales(d)}
+
+
+def scales(d: Draw) -> Values:
+    """The scale of a drain that takes one, or where its scales lie."""
+    names = {field.name for field in d.row.fields}
+    if "quant_pre" in names:
+        word = int.from_bytes(d.random.bytes(8), "little")
+        return {"quant_pre": signed(word)}
+    return {"words": 128 * d.number(0, 2)} if "words" in names else {}
 
 
 @of_family("fixpipe")

@@ -28,7 +28,7 @@ from pypto.target.instructions.availability import (
 )
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS
 from pypto.target.limits import check_fields
-from pypto.target.memory import PATHS, SPACES, SPACES_OF_ARCHITECTURE, Space
+from pypto.target.memory import PATHS, SPACES, SPACES_OF_ARCHITECTURE, Pipe, Space
 from pypto.target.soc import SOC_NAMES, Soc, soc
 from tests.target.samplers import AREA, MEMORY, SAMPLERS, Draw, Memories, random_memories
 
@@ -79,7 +79,7 @@ def test_an_instruction_touches_what_it_declares(row: Instruction, seed: int) ->
             assert not np.any(changed & ~writes[space]), f"writes beyond its footprint in {space}"
         same = first[space] == second[space]
         kept = (before[0][space] == first[space]) & (before[1][space] == second[space])
-        may_keep = loose[space] & (draw.partial or row.family.name == "mad")
+        may_keep = loose[space] & (draw.partial or row.pipe is Pipe.M)
         wrong = writes[space] & ~(same | (may_keep & kept))
         assert not np.any(wrong), f"depends on undeclared bytes, or leaves some, in {space}"
 
@@ -234,6 +234,41 @@ def test_load2d_moves_at_the_rate_of_its_port() -> None:
     assert cycles("load_cbuf_to_ca.b16", dst=0, src=0, repeat=10) == (20, 48)
     assert cycles("load_cbuf_to_cb.b16", dst=0, src=0, repeat=10) == (40, 68)
     assert cycles("load_cbuf_to_ca_transpose.b32", dst=0, src=0, repeat=10) == (40, 68)
+
+
+def test_mads_take_a_pass_per_fractal_and_f32_a_second_one_unless_rounded() -> None:
+    places = {"c": 0, "a": 0, "b": 0}
+    fractals = 4 * 2 * 3
+    assert cycles("mad.i8", **places, m=64, k=64, n=48) == (fractals + 14, fractals + 6)
+    assert cycles("mad_bias.i8", **places, bias=0, m=64, k=64, n=48)[1] == fractals + 6
+    for mode, passes in ((0, 2), (1, 1), (2, 2), (3, 1)):
+        assert cycles("mad.f32", **places, m=64, k=16, n=48, hf32=mode)[1] == passes * fractals + 6
+
+
+@pytest.mark.parametrize(
+    ("stride", "rows", "to_l0a", "to_l0b"),
+    [(1, 1, 256, 128), (1, 2, 128, 85), (1, 4, 85, 64), (1, 16, 32, 28), (2, 1, 128, 85),
+     (4, 1, 64, 51), (8, 1, 32, 28), (2, 2, 85, 64), (4, 4, 42, 36), (3, 1, 32, 28),
+     (6, 5, 32, 28)],
+)  # fmt: skip
+def test_load3d_moves_at_the_rate_of_its_strides_and_rows(
+    stride: int, rows: int, to_l0a: int, to_l0b: int
+) -> None:
+    """Rates of the vendor's table, by column stride and rows of positions touched."""
+    width = 15 * stride + 1  # 16 positions of a filter of one pixel
+    window = {"step_m": 16 * rows, "step_k": 32, "stride_w": stride}
+    image = {"channels": 32, "fmatrix": width | 40 << 16}
+    size = 16 * rows * 32 * 2
+    for target, rate in (("ca", to_l0a), ("cb", to_l0b)):
+        row = f"img2colv2_cbuf_to_{target}.b16"
+        occupancy = -(-size // rate)
+        assert cycles(row, dst=0, src=0, **window, **image) == (occupancy, occupancy + 50)
+
+
+def test_a_drain_to_l1_takes_64_elements_a_cycle() -> None:
+    tile = {"dst": 0, "src": 0, "n": 64, "m": 100, "dst_stride": 100, "src_stride": 112}
+    assert cycles("copy_matrix_cc_to_cbuf.f32f16", **tile) == (100, 120)
+    assert cycles("copy_matrix_cc_to_cbuf.req8", **tile, quant_pre=0) == (100, 120)
 
 
 def test_fixpipe_takes_a_start_up_and_its_rows_or_the_port() -> None:

@@ -56,6 +56,46 @@ def test_the_accumulator_is_nz_with_square_fractals() -> None:
     assert layouts.l0c(3, 21, 40) == layouts.nz(3, 21, 40, 16) == (48 + 3) * 16 + 5
 
 
+def unfolded(image: np.ndarray, w: layouts.Window, pad: int) -> np.ndarray:
+    """The im2col matrix [positions, channel blocks x filter x C0] of an image [C1, H, W, C0]."""
+    borders = ((0, 0), (w.top, w.bottom), (w.left, w.right), (0, 0))
+    whole = np.pad(image, borders, constant_values=pad)
+    rows = range(0, whole.shape[1] - w.dilation_h * (w.filter_h - 1), w.stride_h)
+    columns = range(0, whole.shape[2] - w.dilation_w * (w.filter_w - 1), w.stride_w)
+    lines = []
+    for y in rows:
+        for x in columns:
+            pieces = [
+                whole[c, y + i * w.dilation_h, x + j * w.dilation_w]
+                for c in range(image.shape[0])
+                for i in range(w.filter_h)
+                for j in range(w.filter_w)
+            ]
+            lines.append(np.concatenate(pieces))
+    return np.array(lines)
+
+
+WINDOWS = [
+    layouts.Window(5, 4, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1),
+    layouts.Window(7, 6, 1, 1, 1, 1, 3, 3, 1, 1, 1, 1),
+    layouts.Window(9, 8, 2, 1, 0, 3, 2, 3, 2, 3, 3, 2),
+]
+
+
+@pytest.mark.parametrize("w", WINDOWS)
+def test_an_unfolded_image_has_a_row_for_each_position_of_the_filter(w: layouts.Window) -> None:
+    blocks, depth, pad = 2, 4, -1
+    image = np.arange(blocks * w.height * w.width * depth)
+    image = image.reshape(blocks, w.height, w.width, depth)
+    expected = unfolded(image, w, pad)
+    count = layouts.output_width(w) * layouts.output_height(w)
+    m, k = np.indices((count, blocks * w.filter_h * w.filter_w * depth))
+    c, y, x = layouts.image_to_columns(m, k // depth, w)
+    inside = (y >= 0) & (y < w.height) & (x >= 0) & (x < w.width)
+    got = image[c, np.clip(y, 0, w.height - 1), np.clip(x, 0, w.width - 1), k % depth]
+    assert np.array_equal(np.where(inside, got, pad), expected)
+
+
 def test_sizes() -> None:
     assert [layouts.c0(size) for size in (1, 2, 4)] == [32, 16, 8]
     assert (ceil_div(17, 16), round_up(17, 16), round_up(0, 16)) == (2, 32, 0)

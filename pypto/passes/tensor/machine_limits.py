@@ -54,8 +54,8 @@ def computes_in(dtype: DType, architecture: str) -> bool:
 
 
 def multiplies(dtype: DType, architecture: str) -> bool:
-    """Whether the cube multiplies matrices of an element type."""
-    return exists(f"mad.{dtype}", architecture)
+    """Whether products of an element type are compiled: those of floats the cube multiplies."""
+    return dtype.is_float and exists(f"mad.{dtype}", architecture)
 
 
 def _tensors_at(op: Operation) -> Iterator[SSAValue]:

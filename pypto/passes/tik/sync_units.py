@@ -165,7 +165,7 @@ def _instruction_uses(op: InstructionOp) -> list[Use]:
     for field, pointer in op.address_fields():
         slot = tik.slot_of(pointer)
         holder = _parameter_of(pointer) if slot is None else slot
-        accumulates = op.row.pipe is Pipe.M and field.name == "c"
+        accumulates = op.row.pipe is Pipe.M and field.role == "rw"
         accumulation = _accumulation(op, pointer) if accumulates else None
         uses += [Use(holder, pipe, role == "w", accumulation) for role in field.role]
     return uses

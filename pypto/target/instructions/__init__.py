@@ -8,6 +8,8 @@ from pypto.target.instruction import Instruction
 from pypto.target.instructions.availability import architectures_of
 from pypto.target.instructions.blocks import BLOCKS
 from pypto.target.instructions.cube import CUBE
+from pypto.target.instructions.fixpipe import FIXPIPE
+from pypto.target.instructions.load3d import LOAD3D
 from pypto.target.instructions.move import MOVE
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS, ScalarKind, ScalarOperation
 from pypto.target.instructions.vector import VECTOR
@@ -16,7 +18,7 @@ DATA_OPCODE_BASE = 64
 
 INSTRUCTIONS: tuple[Instruction, ...] = tuple(
     replace(row, architectures=architectures_of(row.mnemonic))
-    for row in (*VECTOR, *MOVE, *BLOCKS, *CUBE)
+    for row in (*VECTOR, *MOVE, *BLOCKS, *CUBE, *FIXPIPE, *LOAD3D)
 )
 BY_MNEMONIC: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
 OPCODES: dict[str, int] = {

@@ -29,7 +29,7 @@ ON_1001: dict[str, str] = {
     "scatter_vnchwconv": "b16",
     "load_cbuf_to_ca": "b16",
     "load_cbuf_to_cb": "b16",
-    "mad": "f16",
+    "mad": "f16 f16f16 i8 u8 u8i8",
 }
 CASTS_ON_1001: dict[str, str] = {  # the rounding modes of each cast; "-": the one without a name
     "i82f16": "-",
@@ -48,9 +48,24 @@ ONLY_1001 = (
     "copy_ubuf_to_cbuf.b32",
     "copy_matrix_cc_to_ubuf.f32",
     "copy_matrix_cc_to_ubuf.f32f16",
+    "mad.f16f16",
+    "mad.u8",
+    "mad.u8i8",
 )
-# State operations that 1001 has not: it knows no counter mode and no padding copies.
-STATES_ONLY_2201 = ("set_mask_norm", "set_mask_count", "set_mov_pad_val", "set_l2_mode")
+# State operations that 1001 has not: it knows no counter mode, no padding copies, no f32 in the
+# cube, no second form of load3d and no fixpipe.
+STATES_ONLY_2201 = (
+    "set_mask_norm",
+    "set_mask_count",
+    "set_mov_pad_val",
+    "set_hf32",
+    "set_fmatrix",
+    "set_fmatrix_b",
+    "set_padding",
+    "set_quant_pre",
+    "set_fpc",
+    "set_l2_mode",
+)
 
 
 @cache

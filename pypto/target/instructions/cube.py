@@ -4,30 +4,49 @@ from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from pypto.target.dtypes import BF16, F16, F32, DType
-from pypto.target.instruction import Access, Instruction, RowFacts, family, runs
+from pypto.target.dtypes import BF16, F16, F32, I8, I32, U8, U32, DType
+from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, runs
 from pypto.target.instructions import cube_meaning as means
-from pypto.target.instructions.fields import Atomic, Flag, GmWrite, L2Mode, Off, address, value
+from pypto.target.instructions.fields import (
+    Atomic,
+    Flag,
+    GmWrite,
+    Hf32,
+    L2Mode,
+    Off,
+    address,
+    value,
+)
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
 
 EDGE = 16  # rows and columns of a fractal in L0C
 ACCUMULATOR_BYTES = 4
+HF32_ON = 1  # bit of the mode hf32
+
+MIXED_SIGNS = 1  # the variant of rows whose A is unsigned and whose B is signed
 
 Extent = Annotated[int, value(high=4095)]
+# Per 512 bytes of L0C one flag: 0 does not use it; 2 a multiplication waits until it is down, a
+# drain until it is up; 3 flips it besides, once the block is final or has been read.
 UnitFlag = Annotated[int, value(0, high=3)]
+CResult = Annotated[int, address(Space.L0C, "rw", align=1024, clobbers=True)]
+CStart = Annotated[int, address(Space.L0C, "w", align=1024, clobbers=True)]
+AFactor = Annotated[int, address(Space.L0A, "r", align=512)]
+BFactor = Annotated[int, address(Space.L0B, "r", align=512)]
+Bias = Annotated[int, address(Space.BT, "r", align=64)]
 
 
 class Mad(NamedTuple):
-    """C[m, n] = A[m, k] x B[k, n] (+ C), accumulated in f32 one k after the other.
+    """C[m, n] = A[m, k] x B[k, n] (+ C), accumulated in the type of C one k after the other.
 
     A lies in L0A as zZ, B in L0B as nZ, C in L0C as NZ with a pitch of m rounded up to 16.
     With m = 1 (GEMV) A is one plain row of k elements. ``c_init`` 1 starts from zero;
-    ``k_align`` 1 (f32) rounds the pitch of K up to 16.
+    ``k_align`` 1 (f32) rounds the pitch of K up to 16. ``mad_bias`` has ``c_source`` 1.
     """
 
-    c: Annotated[int, address(Space.L0C, "rw", align=1024, clobbers=True)]
-    a: Annotated[int, address(Space.L0A, "r", align=512)]
-    b: Annotated[int, address(Space.L0B, "r", align=512)]
+    c: CResult
+    a: AFactor
+    b: BFactor
     m: Extent
     k: Extent
     n: Extent
@@ -35,6 +54,54 @@ class Mad(NamedTuple):
     k_align: Flag
     c_source: Off
     c_init: Flag
+
+
+class MadSingle(NamedTuple):
+    """Mad of f32 factors, which ``hf32`` rounds to 10 fraction bits first."""
+
+    c: CResult
+    a: AFactor
+    b: BFactor
+    m: Extent
+    k: Extent
+    n: Extent
+    unit_flag: UnitFlag
+    k_align: Flag
+    c_source: Off
+    c_init: Flag
+    hf32: Hf32
+
+
+class MadBias(NamedTuple):
+    """C[m, n] = bias[n] + A[m, k] x B[k, n]: every row starts from the bias in BT.
+
+    The machine takes the address of the bias in the upper half of the address of C.
+    """
+
+    c: CStart
+    a: AFactor
+    b: BFactor
+    bias: Bias
+    m: Extent
+    k: Extent
+    n: Extent
+    unit_flag: UnitFlag
+    k_align: Flag
+
+
+class MadSingleBias(NamedTuple):
+    """MadBias of f32 factors, which ``hf32`` rounds to 10 fraction bits first."""
+
+    c: CStart
+    a: AFactor
+    b: BFactor
+    bias: Bias
+    m: Extent
+    k: Extent
+    n: Extent
+    unit_flag: UnitFlag
+    k_align: Flag
+    hf32: Hf32
 
 
 class Fixpipe(NamedTuple):
@@ -75,7 +142,7 @@ def mad_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access, Access]:
     length = steps * FRACTAL_BYTES
     if f.m == 1:
         length = ceil_div(f.k * facts.src_bytes, FRACTAL_BYTES) * FRACTAL_BYTES
-    accumulator = rows * columns * EDGE * EDGE * ACCUMULATOR_BYTES
+    accumulator = rows * columns * EDGE * EDGE * facts.dst_bytes
     return (
         runs(f.c, 1, 0, 1, 0, accumulator),
         runs(f.a, rows, pitch * FRACTAL_BYTES, 1, 0, length),
@@ -83,13 +150,32 @@ def mad_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access, Access]:
     )
 
 
-def mad_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+def mad_bias_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access, Access, Access]:
+    """As ``mad_footprint``, and one element of BT per column."""
+    c, a, b = mad_footprint(f, facts)
+    length = f.n * facts.dst_bytes if f.m * f.k > 0 else 0
+    return c, a, b, runs(f.bias, 1, 0, 1, 0, length)
+
+
+def product_cycles(f: Any, facts: RowFacts, soc: Any, passes: int) -> tuple[int, int]:
     """The next mad of a chain waits ``mad_gap`` cycles; a lone one ends after ``mad_head``."""
     steps = ceil_div(f.k, BLOCK_BYTES // facts.src_bytes)
-    work = ceil_div(f.m, EDGE) * steps * ceil_div(f.n, EDGE) * facts.slope_num
+    work = ceil_div(f.m, EDGE) * steps * ceil_div(f.n, EDGE) * passes
     if work == 0:
         return 1, 1
     return work + soc.mad_gap, work + soc.mad_head
+
+
+def mad_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    return product_cycles(f, facts, soc, facts.slope_num)
+
+
+def mad_single_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
+    """Half the passes where the factors are rounded to hf32."""
+    passes = facts.slope_num
+    if f.hf32 & HF32_ON != 0:
+        passes = facts.slope_num // 2
+    return product_cycles(f, facts, soc, passes)
 
 
 def fixpipe_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
@@ -135,17 +221,47 @@ def fixpipe_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
 
 
 MAD = family("mad", Mad, mad_footprint, mad_cycles, mad_limits)
+MAD_SINGLE = family("mad_single", MadSingle, mad_footprint, mad_single_cycles)
+MAD_BIAS = family("mad_bias", MadBias, mad_bias_footprint, mad_cycles, mad_limits)
+MAD_SINGLE_BIAS = family("mad_single_bias", MadSingleBias, mad_bias_footprint, mad_single_cycles)
 FIXPIPE = family("fixpipe", Fixpipe, fixpipe_footprint, fixpipe_cycles, fixpipe_limits)
 
-# Cycles per fractal: f32 takes two passes [V ADK-cube].
-MAD_ROWS: tuple[tuple[DType, int], ...] = ((F16, 1), (BF16, 1), (F32, 2))
+
+class Product(NamedTuple):
+    """A row of mad: suffix, types of factors and sum, cycles per fractal, whether B is signed."""
+
+    suffix: str
+    factor: DType
+    total: DType
+    passes: int = 1
+    variant: int = 0
+
+
+# f32 takes two passes, hf32 and the others one [V ADK-cube]. Which types there are: table of the
+# Mmad page [V asc-devkit]; where platform files list more, the page wins.
+PRODUCTS: tuple[Product, ...] = (
+    Product("f16", F16, F32),
+    Product("bf16", BF16, F32),
+    Product("f32", F32, F32, 2),
+    Product("i8", I8, I32),
+    Product("u8", U8, U32),
+    Product("u8i8", U8, I32, 1, MIXED_SIGNS),
+    Product("f16f16", F16, F16),
+)
+BIASED = ("f16", "bf16", "f32", "i8")
 FIXPIPE_ROWS: tuple[tuple[str, DType], ...] = (("f32", F32), ("f32f16", F16), ("f32bf16", BF16))
 
 
-def mad_row(source: DType, passes: int) -> Instruction:
-    facts = RowFacts(ACCUMULATOR_BYTES, source.bytes, 0, passes, 1, 0, 0)
-    summary = f"{source} matrices multiplied and accumulated in f32"
-    return Instruction(f"mad.{source}", Pipe.M, MAD, F32, facts, means.mad, summary, source)
+def product_row(name: str, product: Product, families: tuple[Family, Family]) -> Instruction:
+    """A row of mad; ``families``: of every factor, and of f32."""
+    form = families[product.factor == F32]
+    total, factor = product.total, product.factor
+    facts = RowFacts(total.bytes, factor.bytes, 0, product.passes, 1, 0, product.variant)
+    meaning = means.mad if form in (MAD, MAD_SINGLE) else means.mad_bias
+    second = "i8" if product.variant == MIXED_SIGNS else str(factor)
+    summary = f"matrices of {factor} and {second} multiplied and accumulated in {total}"
+    mnemonic = f"{name}.{product.suffix}"
+    return Instruction(mnemonic, Pipe.M, form, total, facts, meaning, summary, factor)
 
 
 def fixpipe_row(suffix: str, dtype: DType) -> Instruction:
@@ -156,6 +272,11 @@ def fixpipe_row(suffix: str, dtype: DType) -> Instruction:
 
 
 CUBE: tuple[Instruction, ...] = (
-    *(mad_row(*row) for row in MAD_ROWS),
+    *(product_row("mad", product, (MAD, MAD_SINGLE)) for product in PRODUCTS),
+    *(
+        product_row("mad_bias", product, (MAD_BIAS, MAD_SINGLE_BIAS))
+        for product in PRODUCTS
+        if product.suffix in BIASED
+    ),
     *(fixpipe_row(*row) for row in FIXPIPE_ROWS),
 )

@@ -66,6 +66,17 @@ PadValue = Annotated[int, state("pad_value", 0)]
 Atomic = Annotated[int, state("atomic", 0, 0, 23)]
 # 0: lines are kept in L2; 1: what is not there passes it by (SetL2CacheHint disabled [V]).
 L2Mode = Annotated[int, state("l2_mode", 0, 0, 1)]
+# Bit 0: f32 factors of mad are rounded to hf32; bit 1: towards zero, not to nearest even.
+Hf32 = Annotated[int, state("hf32", 0, 0, 3)]
+# One scale for all columns, and where in FB one for each column lies; see quantisation.
+QuantPre = Annotated[int, state("quant_pre", 0)]
+QuantWords = Annotated[int, address(Space.FB, "r", align=128, state="quant_words")]
+# The image load3d reads, from bit 0: width 16, height 16, then 8 each of left, right, top and
+# bottom border.
+Fmatrix = Annotated[int, state("fmatrix", 0)]
+FmatrixB = Annotated[int, state("fmatrix_b", 0)]
+# The element of the border of an image; its low bits where elements are narrower.
+Padding = Annotated[int, state("padding", 0)]
 
 
 def stream_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:

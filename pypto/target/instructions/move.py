@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from pypto.target.dtypes import U8, U16, U32, DType
-from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, runs
+from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, nowhere, runs
 from pypto.target.instructions import move_meaning as means
 from pypto.target.instructions.fields import (
     Atomic,
@@ -35,8 +35,7 @@ L0aWrite = Annotated[int, address(Space.L0A, "w", align=512)]
 L0bWrite = Annotated[int, address(Space.L0B, "w", align=512)]
 Fractals = Annotated[int, value(high=255)]
 FractalStride = Annotated[int, value(1)]
-# One Access is a grid of two dimensions, so a call moves one matrix.
-MatrixCount = Annotated[int, value(1, high=1)]
+MatrixCount = Annotated[int, value(1, high=4095)]
 
 
 class CopyIn(NamedTuple):
@@ -78,7 +77,8 @@ class Nd2Nz(NamedTuple):
     """GM rows to L1 fractals: dst[(c / C0) * column_stride + r * row_stride][c % C0] = src[r][c].
 
     C0 elements are 32 bytes; destination strides count 32 bytes, source strides elements. The
-    last 32 bytes of a row are filled with zeros.
+    last 32 bytes of a row are filled with zeros. Matrix i of ``nd_count`` lies ``src_nd_stride``
+    and ``dst_nd_stride`` elements behind the one before.
     """
 
     dst: L1Write
@@ -173,17 +173,25 @@ def copy_out_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
 
 
 def nd2nz_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
-    rows = f.rows * f.nd_count
-    length = f.columns * facts.src_bytes
-    columns = (length + BLOCK_BYTES - 1) // BLOCK_BYTES if rows > 0 else 0
-    if columns == 0:
-        rows = 0
+    """Columns of blocks of every matrix: of rows that touch, or in the two strides there are."""
+    size = facts.src_bytes
+    length = f.columns * size
+    columns = (length + BLOCK_BYTES - 1) // BLOCK_BYTES
+    count = f.nd_count if f.rows * columns > 0 else 0
     column_stride = f.dst_column_stride * BLOCK_BYTES
     row_stride = f.dst_row_stride * BLOCK_BYTES
-    return (
-        runs(f.dst, columns, column_stride, rows, row_stride, BLOCK_BYTES),
-        runs(f.src, 1, 0, rows, f.src_row_stride * facts.src_bytes, length),
-    )
+    matrix_stride = f.dst_nd_stride * size
+    if f.dst_row_stride == 1:
+        height = f.rows * BLOCK_BYTES
+        target = runs(f.dst, count, matrix_stride, columns, column_stride, height)
+    elif columns == 1:
+        target = runs(f.dst, count, matrix_stride, f.rows, row_stride, BLOCK_BYTES)
+    elif count > 1:
+        target = nowhere()
+    else:
+        target = runs(f.dst, count * columns, column_stride, f.rows, row_stride, BLOCK_BYTES)
+    source = runs(f.src, count, f.src_nd_stride * size, f.rows, f.src_row_stride * size, length)
+    return target, source
 
 
 def load2d_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
@@ -235,6 +243,21 @@ def copy_in_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     return [(name, f"at most {most} elements (32 bytes)") for name, n in sides if n > most]
 
 
+def nd2nz_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
+    """Matrices begin on blocks; one access has two strides, which rows of blocks may not exceed."""
+    broken = []
+    if f.nd_count < 2:
+        return broken
+    depth = BLOCK_BYTES // facts.src_bytes
+    if f.dst_nd_stride % depth:
+        broken.append(("dst_nd_stride", f"a multiple of {depth}, the elements of 32 bytes"))
+    if f.dst_row_stride > 1 and f.columns > depth:
+        broken.append(
+            ("dst_row_stride", f"1 where several matrices have more than {depth} columns")
+        )
+    return broken
+
+
 def load2d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     if f.transpose and facts.src_bytes != 2:
         return [("transpose", "0: only two-byte elements are transposed while loading")]
@@ -243,7 +266,7 @@ def load2d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
 
 COPY_IN = family("copy_in", CopyIn, copy_in_footprint, stream_cycles, copy_in_limits)
 COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, stream_cycles)
-ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, stream_cycles)
+ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, stream_cycles, nd2nz_limits)
 LOAD2D_A = family("load2d_a", Load2dA, load2d_footprint, load2d_a_cycles, load2d_limits)
 LOAD2D_B = family("load2d_b", Load2dB, load2d_footprint, load2d_b_cycles, load2d_limits)
 LOAD2DT_A = family(

@@ -70,12 +70,12 @@ def copy_out(memory: Memories, f: Any, row: Instruction) -> None:
 def nd2nz(memory: Memories, f: Any, row: Instruction) -> None:
     size = row.dtype.bytes
     length = f.columns * size
-    for r in range(f.rows * f.nd_count if length else 0):
-        start = f.src + r * f.src_row_stride * size
+    for matrix, r in np.ndindex(f.nd_count, f.rows if length else 0):
+        start = f.src + (matrix * f.src_nd_stride + r * f.src_row_stride) * size
+        origin = f.dst + matrix * f.dst_nd_stride * size + r * f.dst_row_stride * BLOCK_BYTES
         for block in range(0, length, BLOCK_BYTES):
             piece = memory[Space.GM][start + block : start + min(block + BLOCK_BYTES, length)]
-            column = block // BLOCK_BYTES * f.dst_column_stride
-            target = f.dst + (column + r * f.dst_row_stride) * BLOCK_BYTES
+            target = origin + block * f.dst_column_stride
             line = np.zeros(BLOCK_BYTES, np.uint8)
             line[: len(piece)] = piece
             memory[Space.L1][target : target + BLOCK_BYTES] = line

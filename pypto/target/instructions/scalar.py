@@ -22,6 +22,12 @@ STATE_REGISTERS: tuple[str, ...] = (
     "compare_mask",
     "atomic",
     "l2_mode",
+    "hf32",
+    "fmatrix",
+    "fmatrix_b",
+    "padding",
+    "quant_pre",
+    "quant_words",
 )
 
 
@@ -102,6 +108,12 @@ SCALARS: tuple[ScalarOperation, ...] = (
     state("set_cmpmask", "address of the bits of vsel", compare_mask="address"),
     state("set_atomic", "how stores to GM combine; 0 overwrites", atomic="mode"),
     state("set_l2_mode", "1: transfers bring nothing into L2", l2_mode="mode"),
+    state("set_hf32", "how mad rounds f32: bit 0 to hf32, bit 1 towards zero", hf32="mode"),
+    state("set_fmatrix", "size and borders of the image of load3d", fmatrix="value"),
+    state("set_fmatrix_b", "the second image of load3d", fmatrix_b="value"),
+    state("set_padding", "element of the borders of load3d", padding="value"),
+    state("set_quant_pre", "the scale of a drain of L0C", quant_pre="value"),
+    state("set_fpc", "address in FB of the scales of columns", quant_words="address"),
     ScalarOperation(
         "set_flag",
         ("source", "target", "id"),

@@ -107,22 +107,29 @@ def copy_out(f, gm, ub):
 def nd2nz(f, gm, l1, size):
     """Rows of GM to columns of 32-byte blocks in L1; the last block of a row ends in zeros."""
     length = f.columns * size
+    step = f.dst_column_stride * BLOCK_BYTES
+    for matrix in range(f.nd_count if length > 0 else 0):
+        for r in range(f.rows):
+            source = gm + f.src + (matrix * f.src_nd_stride + r * f.src_row_stride) * size
+            target = l1 + f.dst + matrix * f.dst_nd_stride * size
+            scatter_row(target + r * f.dst_row_stride * BLOCK_BYTES, source, step, length)
+    return 0
+
+
+@internal
+def scatter_row(target, source, step, length):
+    """The 32-byte blocks of a row ``step`` bytes apart, the last filled with zeros."""
     blocks = length // BLOCK_BYTES
     tail = length - blocks * BLOCK_BYTES
-    step = f.dst_column_stride * BLOCK_BYTES
-    for r in range(f.rows * f.nd_count if length > 0 else 0):
-        source = gm + f.src + r * f.src_row_stride * size
-        target = l1 + f.dst + r * f.dst_row_stride * BLOCK_BYTES
-        for block in range(blocks):
-            move_block(target + block * step, source + block * BLOCK_BYTES)
-        if tail > 0:
-            last = pointer(target + blocks * step, np.uint8)
-            rest = pointer(source + blocks * BLOCK_BYTES, np.uint8)
-            for k in range(tail):
-                last[k] = rest[k]
-            for k in range(tail, BLOCK_BYTES):
-                last[k] = 0
-    return 0
+    for block in range(blocks):
+        move_block(target + block * step, source + block * BLOCK_BYTES)
+    if tail > 0:
+        last = pointer(target + blocks * step, np.uint8)
+        rest = pointer(source + blocks * BLOCK_BYTES, np.uint8)
+        for k in range(tail):
+            last[k] = rest[k]
+        for k in range(tail, BLOCK_BYTES):
+            last[k] = 0
 
 
 @internal

@@ -92,16 +92,28 @@ def turn_singles(typingctx, target, source):
 
 @emitted
 def multiply_fractals(typingctx, c, a, b, steps, a_step, b_step, depth, last, zero):
-    """One 16x16 accumulator: c += a x b over ``steps`` pairs of f32 fractals, k after k.
+    """One 16x16 accumulator of f32: see ``_product``."""
+    return types.void(*[types.int64] * 9), _product(FLOAT, "fmul", "fadd")
+
+
+@emitted
+def multiply_integers(typingctx, c, a, b, steps, a_step, b_step, depth, last, zero):
+    """One 16x16 accumulator of i32 that wraps: see ``_product``."""
+    return types.void(*[types.int64] * 9), _product(ir.IntType(32), "mul", "add")
+
+
+def _product(kind: ir.Type, times: str, plus: str) -> Any:
+    """c += a x b over ``steps`` pairs of fractals of four-byte ``kind``, k after k.
 
     Fractals of ``a`` are [16][depth], of ``b`` [depth][16], ``a_step`` and ``b_step`` bytes
     apart; the last pair has ``last`` values of k. ``zero`` starts from 0 instead of from c.
     """
-    row_kind = ir.VectorType(FLOAT, EDGE)
+    row_kind = ir.VectorType(kind, EDGE)
     row_bytes = EDGE * 4
 
     def generate(context, builder, signature, arguments):
         c, a, b, steps, a_step, b_step, depth, last, zero = arguments
+        multiply, add = getattr(builder, times), getattr(builder, plus)
         a_row = builder.mul(depth, ir.Constant(WORD, 4))
         is_zero = builder.icmp_signed("!=", zero, ir.Constant(WORD, 0))
         final = builder.sub(steps, ir.Constant(WORD, 1))
@@ -109,8 +121,8 @@ def multiply_fractals(typingctx, c, a, b, steps, a_step, b_step, depth, last, ze
         for first in range(0, EDGE, ROWS_AT_ONCE):
             rows = [_offset(builder, c, (first + i) * row_bytes) for i in range(ROWS_AT_ONCE)]
             for place, row in zip(sums, rows, strict=True):
-                start = _load(builder, row, FLOAT, EDGE)
-                nothing = ir.Constant(row_kind, [0.0] * EDGE)
+                start = _load(builder, row, kind, EDGE)
+                nothing = ir.Constant(row_kind, None)
                 builder.store(builder.select(is_zero, nothing, start), place)
             with cgutils.for_range(builder, steps) as step:
                 here = step.index
@@ -121,26 +133,23 @@ def multiply_fractals(typingctx, c, a, b, steps, a_step, b_step, depth, last, ze
                 with cgutils.for_range(builder, count) as inner:
                     k = inner.index
                     b_at = builder.add(b_here, builder.mul(k, ir.Constant(WORD, row_bytes)))
-                    b_row = _load(builder, b_at, FLOAT, EDGE)
+                    b_row = _load(builder, b_at, kind, EDGE)
                     a_column = builder.add(a_here, builder.mul(k, ir.Constant(WORD, 4)))
                     for i, place in enumerate(sums):
                         skip = builder.mul(a_row, ir.Constant(WORD, first + i))
-                        at = builder.inttoptr(builder.add(a_column, skip), FLOAT.as_pointer())
-                        spread = _splat(builder, builder.load(at))
-                        total = builder.fadd(builder.load(place), builder.fmul(spread, b_row))
-                        builder.store(total, place)
+                        at = builder.inttoptr(builder.add(a_column, skip), kind.as_pointer())
+                        spread = _splat(builder, builder.load(at), kind)
+                        builder.store(add(builder.load(place), multiply(spread, b_row)), place)
             for place, row in zip(sums, rows, strict=True):
                 _store(builder, row, builder.load(place))
         return context.get_dummy_value()
 
-    word = types.int64
-    return types.void(*[word] * 9), generate
+    return generate
 
 
-def _splat(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    """A vector of 16 equal floats."""
-    lone = builder.insert_element(
-        ir.Constant(ir.VectorType(FLOAT, EDGE), ir.Undefined), value, ir.Constant(WORD, 0)
-    )
+def _splat(builder: ir.IRBuilder, value: ir.Value, kind: ir.Type) -> ir.Value:
+    """A vector of 16 equal numbers."""
+    nothing = ir.Constant(ir.VectorType(kind, EDGE), ir.Undefined)
+    lone = builder.insert_element(nothing, value, ir.Constant(WORD, 0))
     mask = ir.Constant(ir.VectorType(ir.IntType(32), EDGE), [0] * EDGE)
     return builder.shuffle_vector(lone, lone, mask)
