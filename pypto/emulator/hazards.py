@@ -21,6 +21,7 @@ from pypto.emulator.hazards_memory import Memory
 from pypto.emulator.hazards_report import Hazard, HazardKind, Site
 from pypto.emulator.hazards_trace import Dispatch, trace
 from pypto.emulator.placement import launch_arguments, place
+from pypto.errors import DeviceError
 from pypto.target.executable import BufferArgument, Executable, Launch, Role
 from pypto.target.memory import Pipe, Space
 from pypto.target.program import Program
@@ -97,6 +98,12 @@ def check_executable(
     marks = Marks(machine, global_marks(buffers))
     found: list[Hazard] = []
     for step in executable.steps:
+        if step.vector is not None:
+            raise DeviceError(
+                "UNSUPPORTED",
+                "the checker follows launches of one program, this one has two",
+                fix="run it without --check",
+            )
         program = executable.programs[step.program]
         found += check_program(
             program,

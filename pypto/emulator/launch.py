@@ -9,11 +9,13 @@ from time import perf_counter
 import numpy as np
 
 from pypto.emulator import diagnosis
+from pypto.emulator.crew import Crew
 from pypto.emulator.device import Device, port_rates
 from pypto.emulator.placement import POISON, Spans
 from pypto.emulator.prepare import prepare, run_slice
 from pypto.emulator.profile import LaunchProfile
 from pypto.emulator.state import (
+    LOG_COLUMNS,
     MEMORY_LIMITS,
     MEMORY_SCRATCH,
     MEMORY_TABLE_WIDTH,
@@ -31,8 +33,12 @@ from pypto.emulator.state import (
 from pypto.emulator.tables import operand_limits, tables
 from pypto.target.instructions import STATE_REGISTERS
 from pypto.target.memory import LOCAL_SPACES, SPACES, CoreKind, Space
-from pypto.target.program import Program
-from pypto.target.rows import BLOCK_COUNT_REGISTER, BLOCK_INDEX_REGISTER, OPCODE_COLUMN
+from pypto.target.rows import (
+    BLOCK_COUNT_REGISTER,
+    BLOCK_INDEX_REGISTER,
+    OPCODE_COLUMN,
+    SUB_BLOCK_REGISTER,
+)
 from pypto.target.soc import Soc
 
 # Events per call of the engine: as many as take about so long, so that Ctrl-C is heard.
@@ -57,7 +63,7 @@ Progress = Callable[[str, int, int], None]
 class LaunchLog:
     """Every instruction that entered a pipe: int64 rows with ``state.LOG_COLUMNS`` and fields."""
 
-    program: Program
+    crew: Crew
     rows: np.ndarray
 
 
@@ -73,33 +79,38 @@ class Options:
 
 def run_launch(
     device: Device,
-    program: Program,
-    grid: int,
+    crew: Crew,
     parameters: np.ndarray,
     spans: Spans,
     options: Options,
 ) -> tuple[LaunchProfile, LaunchLog]:
-    """One program on ``grid`` cores, from the first dispatch to the last completion."""
-    soc = device.soc
-    prepare(program.rows[:, OPCODE_COLUMN].tolist(), options.functional)
-    arenas = _arenas(program.core, grid, soc) if options.functional else {}
+    """One launch, from the first dispatch to the last completion.
+
+    ``parameters`` holds those of all programs, one after another.
+    """
+    soc, cores = device.soc, len(crew.kinds)
+    rows = np.concatenate([member.rows() for member in crew.members])
+    prepare(rows[:, OPCODE_COLUMN].tolist(), options.functional)
+    arenas = _arenas(crew, soc) if options.functional else []
     scratch = np.zeros(SCRATCH_BYTES if options.functional else 0, np.uint8)
     log_rows = max(LOG_ROWS, 8 * soc.queue_depth) if options.record else 0
-    moving = moving_parts(grid, soc.queue_depth, FLIGHTS, log_rows)
+    moving = moving_parts(cores, soc.queue_depth, FLIGHTS, log_rows)
     machine = Machine(
-        rows=np.array(program.rows),
-        row_count=len(program.rows),
+        rows=rows,
+        row_count=len(rows),
         parameters=parameters,
         parameter_count=len(parameters),
         buffer_starts=spans.starts,
         buffer_ends=spans.ends,
         buffer_limits=spans.limits,
         buffer_count=len(spans.starts),
-        memory_table=_memory_table(device, grid, arenas, scratch),
+        memory_table=_memory_table(device, cores, arenas, scratch),
         soc=np.array(soc.numbers, np.int64),
-        core_count=grid,
+        core_count=cores,
+        first_vector=crew.first_vector,
         depth=soc.queue_depth,
         issue=soc.scalar_issue,
+        cross_latency=soc.cross_core_latency,
         event_ids=soc.event_ids,
         functional=int(options.functional),
         record=int(options.record),
@@ -110,22 +121,21 @@ def run_launch(
         **operand_limits(soc.architecture)._asdict(),
         **moving,
         **device.parts(),
-        **port_rates(soc, grid * [program.core]),
+        **port_rates(soc, crew.kinds),
     )
-    _start(machine, grid)
+    _start(machine, crew)
     before = device.hbm_bytes()
-    machine, log = _serve(machine, program, soc, options.progress)
-    if machine.counters[Counter.FINISHED] < grid:
-        raise diagnosis.deadlock_error(program, machine)
-    if machine.flags.any():
-        raise diagnosis.unbalanced_error(program, machine)
+    machine, log = _serve(machine, crew, soc, options.progress)
+    if machine.counters[Counter.FINISHED] < cores:
+        raise diagnosis.deadlock_error(crew, machine)
+    diagnosis.check_balance(crew, machine)
     after = device.hbm_bytes()
-    profile = _profile(program, machine, after[0] - before[0], after[1] - before[1])
-    return profile, LaunchLog(program, log)
+    profile = _profile(crew, machine, after[0] - before[0], after[1] - before[1])
+    return profile, LaunchLog(crew, log)
 
 
 def _serve(
-    machine: Machine, program: Program, soc: Soc, progress: Progress | None
+    machine: Machine, crew: Crew, soc: Soc, progress: Progress | None
 ) -> tuple[Machine, np.ndarray]:
     """Run the engine in slices until no event is left; the final machine and the log."""
     pieces: list[np.ndarray] = []
@@ -139,9 +149,9 @@ def _serve(
         quick = perf_counter() - started < SLICE_SECONDS
         events = 2 * events if quick else max(1, events // 2)
         if outcome is Outcome.FAULT:
-            raise diagnosis.fault_error(program, soc, machine)
+            raise diagnosis.fault_error(crew, soc, machine)
         if outcome is Outcome.CYCLE_LIMIT:
-            raise diagnosis.cycle_limit_error(program, machine)
+            raise diagnosis.cycle_limit_error(crew, machine)
         if outcome is Outcome.GROW:
             machine = grown(machine)
             words = words_of(machine)
@@ -150,46 +160,67 @@ def _serve(
             counters[Counter.LOG] = 0
         if progress is not None:
             cycle, count = int(counters[Counter.NOW]), int(counters[Counter.INSTRUCTIONS])
-            progress(program.name, cycle, count)
+            progress(crew.name, cycle, count)
         if outcome is Outcome.QUIET:
-            return machine, np.concatenate(pieces)
+            return machine, _in_own_rows(crew, np.concatenate(pieces))
 
 
-def _arenas(core: CoreKind, cores: int, soc: Soc) -> dict[Space, np.ndarray]:
-    """Poisoned local memories, one row per core."""
-    return {
-        space: np.full((cores, soc.capacity[space]), POISON, np.uint8)
-        for space in CORE_SPACES[core]
-    }
+def _in_own_rows(crew: Crew, log: np.ndarray) -> np.ndarray:
+    """A log whose rows count from the beginning of the program of their core."""
+    core, row = LOG_COLUMNS.index("core"), LOG_COLUMNS.index("row")
+    for member in crew.members:
+        inside = (log[:, core] >= member.core) & (log[:, core] <= member.last_core)
+        log[inside, row] -= member.row
+    return log
+
+
+def _arenas(crew: Crew, soc: Soc) -> list[tuple[slice, Space, np.ndarray]]:
+    """Poisoned local memories, one row for each of the cores that have them."""
+    return [
+        (
+            slice(member.core, member.core + member.cores),
+            space,
+            np.full((member.cores, soc.capacity[space]), POISON, np.uint8),
+        )
+        for member in crew.members
+        for space in CORE_SPACES[member.program.core]
+    ]
 
 
 def _memory_table(
-    device: Device, cores: int, arenas: dict[Space, np.ndarray], scratch: np.ndarray
+    device: Device,
+    cores: int,
+    arenas: list[tuple[slice, Space, np.ndarray]],
+    scratch: np.ndarray,
 ) -> np.ndarray:
     """Base addresses and limits of every space of every core; a missing space has limit 0."""
     table = np.zeros((cores, MEMORY_TABLE_WIDTH), np.int64)
     table[:, SPACES.index(Space.GM)] = device.memory.ctypes.data
     table[:, MEMORY_LIMITS + SPACES.index(Space.GM)] = device.memory.size
     table[:, MEMORY_SCRATCH] = scratch.ctypes.data
-    for space, arena in arenas.items():
-        base, pitch = arena.ctypes.data, arena.shape[1]
-        table[:, SPACES.index(space)] = base + np.arange(cores) * pitch
-        table[:, MEMORY_LIMITS + SPACES.index(space)] = pitch
+    for owners, space, arena in arenas:
+        base, (count, pitch) = arena.ctypes.data, arena.shape
+        table[owners, SPACES.index(space)] = base + np.arange(count) * pitch
+        table[owners, MEMORY_LIMITS + SPACES.index(space)] = pitch
     return table
 
 
-def _start(machine: Machine, grid: int) -> None:
+def _start(machine: Machine, crew: Crew) -> None:
     """Registers and modes at launch, and the first event of every core."""
-    machine.registers[:, BLOCK_INDEX_REGISTER] = np.arange(grid)
-    machine.registers[:, BLOCK_COUNT_REGISTER] = grid
+    cores = range(len(crew.kinds))
+    blocks = np.array([crew.block(core) for core in cores])
+    machine.registers[:, BLOCK_INDEX_REGISTER] = blocks[:, 0]
+    machine.registers[:, BLOCK_COUNT_REGISTER] = crew.grid
+    machine.registers[:, SUB_BLOCK_REGISTER] = blocks[:, 1]
+    machine.program_counter[:] = [crew.of_core(core).row for core in cores]
     for name, value in START_MODES.items():
         machine.modes[:, STATE_REGISTERS.index(name)] = value
-    for core in range(grid):
+    for core in cores:
         machine.heap_keys[core] = first_event(core)
-    machine.counters[Counter.HEAP] = grid
+    machine.counters[Counter.HEAP] = len(cores)
 
 
-def _profile(program: Program, machine: Machine, hbm_read: int, hbm_write: int) -> LaunchProfile:
+def _profile(crew: Crew, machine: Machine, hbm_read: int, hbm_write: int) -> LaunchProfile:
     """Name the cycles after each unit's last instruction and check that every cycle has one."""
     cores = len(machine.core_end)
     cycles = int(machine.core_end.max())
@@ -199,14 +230,13 @@ def _profile(program: Program, machine: Machine, hbm_read: int, hbm_write: int) 
     stalls = machine.stalls.reshape(cores, UNITS_PER_CORE, -1)[:, :pipes].copy()
     named = busy + stalls.sum(axis=2)
     if (named != cycles).any() or (stalls < 0).any():
-        raise AssertionError(f"{program.name}: {named.tolist()} cycles have a name of {cycles}")
+        raise AssertionError(f"{crew.name}: {named.tolist()} cycles have a name of {cycles}")
     counts = machine.unit_instructions.reshape(cores, UNITS_PER_CORE)[:, :pipes].copy()
     counts[:, 0] = machine.dispatched
     return LaunchProfile(
-        name=program.name,
-        core=program.core,
+        name=crew.name,
+        kinds=tuple(crew.kinds),
         cycles=cycles,
-        cores=cores,
         busy=busy,
         active=machine.active.reshape(cores, UNITS_PER_CORE)[:, :pipes].copy(),
         stalls=stalls,

@@ -92,12 +92,12 @@ def place(executable: Executable, shapes: Sequence[Sequence[int]], soc: Soc) -> 
 def launch_arguments(
     step: Launch, placement: Placement, shapes: Sequence[Sequence[int]]
 ) -> np.ndarray:
-    """The parameter table of a launch: addresses and scalars as int64."""
+    """The parameter table of a launch, part after part: addresses and scalars as int64."""
     values = [
         placement.addresses[a.buffer] + a.byte_offset
         if isinstance(a, BufferArgument)
         else resolve(a, shapes)
-        for a in step.arguments
+        for a in step.all_arguments
     ]
     return np.array(values, np.int64)
 

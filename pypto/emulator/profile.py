@@ -14,8 +14,9 @@ from pypto.target.soc import Soc
 
 @dataclass(frozen=True)
 class LaunchProfile:
-    """One launch. ``busy`` is int64[cores, pipes], ``stalls`` int64[cores, pipes, kinds].
+    """One launch on cores of these ``kinds``, those of one kind together.
 
+    ``busy`` is int64[cores, pipes], ``stalls`` int64[cores, pipes, kinds].
     ``active`` is int64[cores, pipes]: cycles in which the pipe has an instruction under way, its
     latency included, which is what profilers on silicon count.
     ``instructions`` counts every dispatch, ``data_instructions`` those that are neither scalar
@@ -23,9 +24,8 @@ class LaunchProfile:
     """
 
     name: str
-    core: CoreKind
+    kinds: tuple[CoreKind, ...]
     cycles: int
-    cores: int
     busy: np.ndarray
     active: np.ndarray
     stalls: np.ndarray
@@ -34,6 +34,15 @@ class LaunchProfile:
     data_instructions: int
     hbm_read_bytes: int
     hbm_write_bytes: int
+
+    @property
+    def cores(self) -> int:
+        return len(self.kinds)
+
+    def of_kind(self) -> dict[CoreKind, slice]:
+        """The cores of each kind there is; those of a kind stand together."""
+        first = {kind: self.kinds.index(kind) for kind in dict.fromkeys(self.kinds)}
+        return {k: slice(i, i + self.kinds.count(k)) for k, i in first.items()}
 
     @property
     def hbm_bytes(self) -> int:
@@ -94,16 +103,21 @@ class Profile:
         return max((launch.cores for launch in self.launches), default=0)
 
     def pipes(self) -> dict[str, PipeProfile]:
-        """Every pipe that ran an instruction, summed over the launches that used it."""
+        """Every pipe that ran an instruction, summed over the kinds of cores that used it."""
         found: dict[str, PipeProfile] = {}
         for i, pipe in enumerate(WORKING_PIPES):
-            users = [one for one in self.launches if one.pipe_instructions[:, i].sum() > 0]
+            users = [
+                (one, cores)
+                for one in self.launches
+                for cores in one.of_kind().values()
+                if one.pipe_instructions[cores, i].sum() > 0
+            ]
             if not users:
                 continue
-            stalls = np.sum([one.stalls[:, i].sum(axis=0) for one in users], axis=0)
+            stalls = np.sum([one.stalls[cores, i].sum(axis=0) for one, cores in users], axis=0)
             named = {k: int(n) for k, n in zip(STALL_KINDS, stalls, strict=True) if n > 0}
-            busy = sum(int(one.busy[:, i].sum()) for one in users)
-            cycles = sum(one.cycles * one.cores for one in users)
+            busy = sum(int(one.busy[cores, i].sum()) for one, cores in users)
+            cycles = sum(one.cycles * len(one.busy[cores]) for one, cores in users)
             found[pipe.value] = PipeProfile(busy, cycles, named)
         return found
 
@@ -115,7 +129,8 @@ class Profile:
             f"{self.hbm_bytes} bytes through HBM"
         ]
         for one in self.launches:
-            lines.append(f"  {one.name}: {one.cycles} cycles on {one.cores} {one.core} cores")
+            kinds = [f"{one.kinds.count(kind)} {kind} cores" for kind in one.of_kind()]
+            lines.append(f"  {one.name}: {one.cycles} cycles on {' and '.join(kinds)}")
         for name, pipe in self.pipes().items():
             worst = sorted(pipe.stalls.items(), key=lambda item: -item[1])
             shares = ", ".join(f"{kind} {100 * n / pipe.cycles:.1f} %" for kind, n in worst)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pypto.emulator.crew import Crew
 from pypto.emulator.device import Device
 from pypto.emulator.launch import LaunchLog, Options, Progress, run_launch
 from pypto.emulator.placement import Placement, launch_arguments, place
 from pypto.emulator.profile import LaunchProfile, Profile
 from pypto.errors import DeviceError
 from pypto.target.executable import BufferArgument, Executable, Launch, Role
-from pypto.target.program import Program
 from pypto.target.soc import Soc
 from pypto.target.soc import soc as load_soc
 
@@ -52,7 +52,7 @@ def run(
     launches: list[LaunchProfile] = []
     logs: list[LaunchLog] = []
     for step in executable.steps:
-        profile, log = loaded.launch(step, executable.programs[step.program], options)
+        profile, log = loaded.launch(step, options)
         launches.append(profile)
         logs.append(log)
     profile = Profile(loaded.device.soc, tuple(launches))
@@ -89,14 +89,13 @@ class Loaded:
             _fill(executable, placement, arrays, device.memory)
         return cls(executable, shapes, placement, device)
 
-    def launch(
-        self, step: Launch, program: Program, options: Options
-    ) -> tuple[LaunchProfile, LaunchLog]:
+    def launch(self, step: Launch, options: Options) -> tuple[LaunchProfile, LaunchLog]:
         """Run one step."""
-        touched = [a.buffer for a in step.arguments if isinstance(a, BufferArgument)]
+        crew = Crew.of([self.executable.programs[part.program] for part in step.parts], step.grid)
+        touched = [a.buffer for a in step.all_arguments if isinstance(a, BufferArgument)]
         arguments = launch_arguments(step, self.placement, self.shapes)
         spans = self.placement.spans(touched)
-        return run_launch(self.device, program, step.grid, arguments, spans, options)
+        return run_launch(self.device, crew, arguments, spans, options)
 
     def buffer(self, number: int) -> np.ndarray:
         """The elements of a buffer as they lie in memory, in its shape."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pypto.target.groups import CROSS_IDS, MODES
 from pypto.target.instruction import Access
 from pypto.target.instructions import STATE_REGISTERS
 from pypto.target.memory import PIPES, SPACES, Pipe
@@ -19,6 +20,8 @@ from pypto.target.rows import OPERAND_LIMIT, REGISTER_COUNT
 UNITS_PER_CORE = 8
 EVENT_IDS = 64  # room; how many there are is a figure of the SoC
 FLAGS_PER_CORE = UNITS_PER_CORE * UNITS_PER_CORE * EVENT_IDS
+# Events of flags name a flag, or from here on a place in ``Machine.cross_sets``.
+CROSS_SETS = 1 << 40
 WORKING_PIPES: tuple[Pipe, ...] = tuple(pipe for pipe in PIPES if pipe is not Pipe.ALL)
 
 # Names of the cycles in which a pipe does not work, in the order of the stall counters.
@@ -28,10 +31,12 @@ STALL_KINDS: tuple[str, ...] = (
     "memory",  # requests wait for the window, ports, L2 or HBM
     "bank",  # operands meet in the banks of UB
     "end",  # the pipe has no instruction left
+    "cross_core",  # scalar unit: waits for a set of another core
     *(f"flag_{pipe}" for pipe in WORKING_PIPES),  # waits for a flag from that pipe
     *(f"queue_{pipe}" for pipe in WORKING_PIPES),  # scalar unit: that pipe's queue is full
 )
-STALL_DISPATCH, STALL_BARRIER, STALL_MEMORY, STALL_BANK, STALL_END, STALL_FLAG = range(6)
+STALL_DISPATCH, STALL_BARRIER, STALL_MEMORY, STALL_BANK, STALL_END, STALL_CROSS = range(6)
+STALL_FLAG = STALL_CROSS + 1
 STALL_QUEUE = STALL_FLAG + len(WORKING_PIPES)
 STALLS = len(STALL_KINDS)
 STATES = len(STATE_REGISTERS)
@@ -112,8 +117,9 @@ class ScalarStatus(IntEnum):
     QUEUE_FULL = 1
     FLAG = 2
     DRAIN = 3
-    ENDED = 4
-    FINISHED = 5
+    CROSS = 4
+    ENDED = 5
+    FINISHED = 6
 
 
 class Outcome(IntEnum):
@@ -138,6 +144,8 @@ class Fault(IntEnum):
     BAD_ROW = 5
     BAD_PARAMETER = 6
     BAD_OPERAND = 7
+    CROSS_OVERFLOW = 8
+    BAD_CROSS = 9
 
 
 Words = np.ndarray  # int64
@@ -164,8 +172,10 @@ class Machine(NamedTuple):
     memory_table: Words  # [cores, MEMORY_TABLE_WIDTH]
     soc: Words  # the fields of SocNumbers
     core_count: int
+    first_vector: int  # the vector cores come behind the cube cores, see target.groups
     depth: int  # of every queue
     issue: int  # cycles of the scalar unit per dispatched instruction
+    cross_latency: int  # cycles from a set to the counters of others
     event_ids: int
     functional: int
     record: int
@@ -207,6 +217,8 @@ class Machine(NamedTuple):
     dispatched: Words  # instructions so far
     core_end: Words
     flags: Bytes  # [cores, FLAGS_PER_CORE]
+    cross_sets: Words  # [cores, MODES, CROSS_IDS]: sets so far
+    cross_counters: Words  # [cores, CROSS_IDS]
     # Pipes, per unit.
     clock: Words  # every cycle before it has a name
     last_end: Words  # completion of the latest instruction
@@ -319,6 +331,8 @@ def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[st
         "dispatched": zeros(cores),
         "core_end": zeros(cores),
         "flags": np.zeros((cores, FLAGS_PER_CORE), np.uint8),
+        "cross_sets": zeros(cores, MODES, CROSS_IDS),
+        "cross_counters": zeros(cores, CROSS_IDS),
         "clock": zeros(units),
         "last_end": zeros(units),
         "awaited_flag": np.full(units, -1, np.int64),

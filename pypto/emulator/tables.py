@@ -30,7 +30,9 @@ class Action(IntEnum):
     SET_FLAG = 7
     WAIT_FLAG = 8
     BARRIER = 9
-    DATA = 10
+    CROSS_SET = 10
+    CROSS_WAIT = 11
+    DATA = 12
 
 
 L1_READERS = {Space.L0A: 1, Space.L0B: 2}

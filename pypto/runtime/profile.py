@@ -153,6 +153,7 @@ def stall_text(kind: str) -> str:
         "memory": "memory is busy",
         "bank": "bank conflicts",
         "end": "no work left",
+        "cross": "waits for other cores",
         "flag": f"waits for {pipe.upper()}",
         "queue": f"queue of {pipe.upper()} full",
     }.get(cause, kind)

@@ -109,7 +109,7 @@ class HostRun:
             if stage_of(self.kernels[program.name]) is None:
                 self.interpret(loaded, step)
             else:
-                loaded.launch(step, program, Options())
+                loaded.launch(step, Options())
             if watch is not None:
                 buffers = [a.buffer for a in step.arguments if isinstance(a, BufferArgument)]
                 watch(program.name, [loaded.buffer(number) for number in buffers])
@@ -175,7 +175,7 @@ class HostRun:
             array = loaded.buffer(number)
             array[...] = tensors[number].planes[0].reshape(array.shape).astype(array.dtype)
         if is_known:
-            loaded.launch(step, program, Options())
+            loaded.launch(step, Options())
         for number in written:
             array, dtype = loaded.buffer(number), self.executable.buffers[number].dtype
             made = numbers.lift(array) if is_known else numbers.garbage(array.shape, dtype)

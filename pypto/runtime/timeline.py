@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pypto.emulator.crew import Crew
 from pypto.emulator.launch import LaunchLog
 from pypto.emulator.run import RunResult
 from pypto.emulator.state import LOG_COLUMNS, LOG_FIELDS, WORKING_PIPES
@@ -42,31 +43,36 @@ def trace_events(result: RunResult) -> Iterator[dict[str, Any]]:
             "dur": launch.cycles / clock,
             "args": {"cycles": launch.cycles, "cores": launch.cores, "begins at cycle": begin},
         }
-        for event in instruction_events(log, launch.core, begin, clock):
+        for event in instruction_events(log, begin, clock):
             place = event["pid"], event["tid"]
             if place not in seen:
                 seen.add(place)
-                core = place[0] - FIRST_PROCESS[launch.core]
-                yield named("process_name", *place, f"{launch.core} core {core}")
+                yield named("process_name", *place, core_name(log.crew, place[0]))
                 yield named("thread_name", *place, WORKING_PIPES[place[1]].upper())
             yield event
         begin += launch.cycles
 
 
-def instruction_events(
-    log: LaunchLog, core: CoreKind, begin: int, clock: int
-) -> Iterator[dict[str, Any]]:
+def core_name(crew: Crew, process: int) -> str:
+    """The name of a process that shows a core of a crew."""
+    kinds = (member.program.core for member in reversed(crew.members))
+    kind = next(one for one in kinds if FIRST_PROCESS[one] <= process)
+    return f"{kind} core {process - FIRST_PROCESS[kind]}"
+
+
+def instruction_events(log: LaunchLog, begin: int, clock: int) -> Iterator[dict[str, Any]]:
     """The instructions of a launch; an event lasts while its pipe is occupied."""
     forms = forms_by_opcode()
-    program = log.program
     for row in log.rows.tolist():
+        member = log.crew.of_core(row[CORE])
+        program = member.program
         line = int(program.rows[row[ROW], LINE_COLUMN])
         form = forms[row[OPCODE]]
         names = [field.name for field in form.row.fields] if form.row else []
         yield {
             "name": form.mnemonic,
             "ph": "X",
-            "pid": FIRST_PROCESS[core] + row[CORE],
+            "pid": FIRST_PROCESS[program.core] + row[CORE] - member.core,
             "tid": row[PIPE],
             "ts": (begin + row[START]) / clock,
             "dur": (row[FREE] - row[START]) / clock,

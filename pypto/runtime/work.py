@@ -29,13 +29,14 @@ def work_of(executable: Executable, profile: Profile, shapes: Sequence[Sequence[
     """The work of a run: executed cycles without start-up, and compulsory bytes."""
     cycles = dict.fromkeys((Pipe.M, Pipe.V, Pipe.MTE1, Pipe.FIX), 0)
     for step, launch in zip(executable.steps, profile.launches, strict=True):
-        program = executable.programs[step.program]
-        for pipe in cycles:
-            column = WORKING_PIPES.index(pipe)
-            count = int(launch.pipe_instructions[:, column].sum())
-            busy = int(launch.busy[:, column].sum())
-            idle = round(count * mean_start_up(program, pipe, profile.soc))
-            cycles[pipe] += max(0, busy - idle)
+        for part, cores in zip(step.parts, launch.of_kind().values(), strict=True):
+            program = executable.programs[part.program]
+            for pipe in cycles:
+                column = WORKING_PIPES.index(pipe)
+                count = int(launch.pipe_instructions[cores, column].sum())
+                busy = int(launch.busy[cores, column].sum())
+                idle = round(count * mean_start_up(program, pipe, profile.soc))
+                cycles[pipe] += max(0, busy - idle)
     sizes = [(buffer.role, buffer.byte_count(shapes)) for buffer in executable.buffers]
     return Work(
         cube_cycles=cycles[Pipe.M],

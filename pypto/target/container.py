@@ -36,7 +36,7 @@ from pypto.target.rows import (
 )
 
 MAGIC = b"\x93DVBIN\r\n"
-VERSION = 1
+VERSION = 2
 PREAMBLE = struct.Struct("<8sIQQ32s")
 ROW_BYTES = ROW_WIDTH * 8
 

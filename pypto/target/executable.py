@@ -11,7 +11,8 @@ import numpy as np
 
 from pypto.errors import CompileError
 from pypto.target.dtypes import DType
-from pypto.target.memory import BLOCK_BYTES
+from pypto.target.groups import GROUP_VECTORS
+from pypto.target.memory import BLOCK_BYTES, CoreKind
 from pypto.target.program import Parameter, Program
 from pypto.target.soc import Soc
 from pypto.target.soc import soc as load_soc
@@ -92,12 +93,36 @@ Argument = BufferArgument | Dim | int
 
 
 @dataclass(frozen=True)
+class Part:
+    """What one kind of core runs in a launch: a program and its arguments."""
+
+    program: int
+    arguments: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True)
 class Launch:
-    """One run of a program on ``grid`` blocks."""
+    """One run of a program on ``grid`` blocks.
+
+    With ``vector`` it runs on ``grid`` groups of cores: the program on the cube core of each
+    group, ``vector`` on its vector cores.
+    """
 
     program: int
     grid: int
     arguments: tuple[Argument, ...] = ()
+    vector: Part | None = None
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What it runs, cube cores first."""
+        first = Part(self.program, self.arguments)
+        return (first,) if self.vector is None else (first, self.vector)
+
+    @property
+    def all_arguments(self) -> tuple[Argument, ...]:
+        """The arguments of all parts, one after another."""
+        return tuple(argument for part in self.parts for argument in part.arguments)
 
 
 Step = Launch
@@ -200,10 +225,18 @@ class Executable:
             raise _invalid(f"{where} names buffer {number} of {len(self.buffers)} buffers")
 
     def _validate_step(self, where: str, step: Step, machine: Soc) -> None:
-        if not 0 <= step.program < len(self.programs):
-            raise _invalid(f"{where} runs program {step.program} of {len(self.programs)}")
-        program = self.programs[step.program]
-        where = f"{where} ({program.name})"
+        for part in step.parts:
+            if not 0 <= part.program < len(self.programs):
+                raise _invalid(f"{where} runs program {part.program} of {len(self.programs)}")
+        programs = [self.programs[part.program] for part in step.parts]
+        if step.vector is None:
+            self._validate_grid(f"{where} ({programs[0].name})", step, programs[0], machine)
+        else:
+            self._validate_groups(where, step, programs, machine)
+        for part, program in zip(step.parts, programs, strict=True):
+            self._validate_arguments(f"{where} ({program.name})", part, program)
+
+    def _validate_grid(self, where: str, step: Step, program: Program, machine: Soc) -> None:
         cores = machine.cores(program.core)
         if cores == 0:
             kinds = " and ".join(machine.core_kinds())
@@ -217,12 +250,38 @@ class Executable:
                 f"{machine.name} has {cores} {program.core} cores",
                 fix=f"launch 1 to {cores} blocks and loop over the rest inside the kernel",
             )
-        if len(step.arguments) != len(program.parameters):
+
+    def _validate_groups(
+        self, where: str, step: Step, programs: list[Program], machine: Soc
+    ) -> None:
+        """A launch of two programs needs groups of both kinds of cores."""
+        where = f"{where} ({' and '.join(program.name for program in programs)})"
+        kinds = tuple(program.core for program in programs)
+        if kinds != (CoreKind.CUBE, CoreKind.VECTOR):
             raise _invalid(
-                f"{where} passes {len(step.arguments)} arguments to "
+                f"{where} joins a program for {kinds[0]} cores with one for {kinds[1]} cores",
+                fix="give the program for cube cores first, then the one for vector cores",
+            )
+        groups = machine.core_groups
+        if groups == 0:
+            raise _invalid(
+                f"{where} runs on groups of cube and vector cores; {machine.name} has none",
+                fix="compile the kernel for this SoC",
+            )
+        if not 1 <= step.grid <= groups:
+            raise _invalid(
+                f"{where} asks for a grid of {step.grid}; {machine.name} has {groups} groups "
+                f"of a cube core and {GROUP_VECTORS} vector cores",
+                fix=f"launch 1 to {groups} blocks and loop over the rest inside the kernel",
+            )
+
+    def _validate_arguments(self, where: str, part: Part, program: Program) -> None:
+        if len(part.arguments) != len(program.parameters):
+            raise _invalid(
+                f"{where} passes {len(part.arguments)} arguments to "
                 f"{len(program.parameters)} parameters"
             )
-        for argument, parameter in zip(step.arguments, program.parameters, strict=True):
+        for argument, parameter in zip(part.arguments, program.parameters, strict=True):
             self._validate_argument(f"{where}, parameter {parameter.name}", argument, parameter)
 
     def _validate_argument(self, where: str, argument: Argument, parameter: Parameter) -> None:
@@ -249,7 +308,9 @@ class Executable:
         """A few lines for people: programs with their sizes, buffers by role, launches."""
         lines = [f"executable for {self.soc}: {len(self.steps)} launches"]
         for number, program in enumerate(self.programs):
-            grids = [step.grid for step in self.steps if step.program == number]
+            grids = [
+                step.grid for step in self.steps if number in [part.program for part in step.parts]
+            ]
             lines.append(
                 f"  program {program.name}: {program.core} core, {len(program.rows)} rows, "
                 f"{len(program.parameters)} parameters, grids {grids}"

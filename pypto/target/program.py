@@ -10,8 +10,9 @@ import numpy as np
 from pypto.errors import CompileError
 from pypto.target.clocks import EVENT_PAIRS
 from pypto.target.dtypes import DType
+from pypto.target.groups import CROSS_IDS, MODES
 from pypto.target.instruction import Instruction
-from pypto.target.instructions.scalar import ScalarOperation
+from pypto.target.instructions.scalar import ScalarKind, ScalarOperation
 from pypto.target.limits import LimitError, check_fields, refusal, state_limit
 from pypto.target.memory import PIPES, CoreKind, Pipe, Space
 from pypto.target.rows import (
@@ -168,6 +169,8 @@ class Program:
         pipe = PIPES[form.queue(values)]
         if pipe not in CORE_PIPES[self.core]:
             return f"a {self.core} core has no pipe {pipe}"
+        if form.kind in (ScalarKind.CROSS_SET, ScalarKind.CROSS_WAIT):
+            return _cross_complaint(form, mask, values)
         if form.mnemonic not in ("set_flag", "wait_flag"):
             return None
         source, target = PIPES[values[0]], PIPES[values[1]]
@@ -182,6 +185,18 @@ class Program:
     ) -> CompileError:
         text = f"program {self.name}: {message}"
         return CompileError("INVALID_PROGRAM", text, fix=fix, notes=notes)
+
+
+def _cross_complaint(form: Form, mask: int, values: list[int]) -> str | None:
+    """What is wrong with a set or a wait between cores, or None."""
+    if form.kind is ScalarKind.CROSS_SET and PIPES[values[0]] is Pipe.ALL:
+        return "it is queued on one pipe, not on all"
+    for name, limit in (("mode", MODES), ("id", CROSS_IDS)):
+        position = form.index(name)
+        if position is None or mask >> position & 1 or 0 <= values[position] < limit:
+            continue
+        return f"{name} is {values[position]}, legal is 0..{limit - 1}"
+    return None
 
 
 def _limit_complaint(row: Instruction, mask: int, values: list[int], machine: Soc) -> str | None:

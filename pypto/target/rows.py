@@ -27,13 +27,17 @@ ROW_WIDTH = 24
 OPCODE_COLUMN, PIPE_COLUMN, MASK_COLUMN, LINE_COLUMN, OPERAND_COLUMN = range(5)
 OPERAND_LIMIT = ROW_WIDTH - OPERAND_COLUMN
 REGISTER_COUNT = 32
-BLOCK_INDEX_REGISTER, BLOCK_COUNT_REGISTER = 0, 1
+BLOCK_INDEX_REGISTER, BLOCK_COUNT_REGISTER, SUB_BLOCK_REGISTER = 0, 1, 2
 INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Register:
-    """A scalar register; ``r0`` starts as the block index, ``r1`` as the number of blocks."""
+    """A scalar register; ``r0`` starts as the block index, ``r1`` as the number of blocks.
+
+    In a launch on groups of cores a block is a group, and ``r2`` starts as the number of the
+    vector core within its group; it is 0 else, as all others are.
+    """
 
     number: int
 
@@ -126,7 +130,7 @@ _SCALAR_OPERANDS: dict[str, Operand] = {
 def _scalar_form(operation: ScalarOperation) -> Form:
     operands = tuple(_SCALAR_OPERANDS.get(name, Operand(name)) for name in operation.operands)
     synchronises = operation.kind in (
-        ScalarKind.SET_FLAG, ScalarKind.WAIT_FLAG, ScalarKind.BARRIER,
+        ScalarKind.SET_FLAG, ScalarKind.WAIT_FLAG, ScalarKind.BARRIER, ScalarKind.CROSS_SET,
     )  # fmt: skip
     pipe = None if synchronises else Pipe.S
     opcode = OPCODES[operation.mnemonic]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pypto.errors import CompileError
+from pypto.target.groups import GROUP_VECTORS
 from pypto.target.memory import ARCHITECTURES, BLOCK_BYTES, REPEAT_BYTES, CoreKind, Space
 
 DIRECTORY = Path(__file__).parent / "socs"
@@ -44,6 +45,7 @@ class Soc:
     reserved_event_ids: int = figure(0, 63)  # the highest ones
     queue_depth: int = figure(1, 4096)
     scalar_issue: int = figure(1, 1000)  # cycles per dispatched instruction
+    cross_core_latency: int = figure(0, 2**16, "2201")  # from a set to the counters of others
     vector_repeat_bytes: int = figure(REPEAT_BYTES, REPEAT_BYTES)
     block_bytes: int = figure(BLOCK_BYTES, BLOCK_BYTES)
     hbm_bytes: int = figure(1, 2**50)
@@ -97,6 +99,13 @@ class Soc:
         if self.is_coupled:
             return self.cube_cores if kind is CoreKind.AICORE else 0
         return {CoreKind.CUBE: self.cube_cores, CoreKind.VECTOR: self.vector_cores}.get(kind, 0)
+
+    @property
+    def core_groups(self) -> int:
+        """How many groups of a cube core and its vector cores there are; 0 on coupled cores."""
+        if self.is_coupled:
+            return 0
+        return min(self.cube_cores, self.vector_cores // GROUP_VECTORS)
 
     def gm_port(self, kind: CoreKind) -> int:
         """Bytes per cycle that a core of a kind reads from global memory."""

@@ -13,11 +13,12 @@ from pypto.target.executable import (
     Dim,
     Executable,
     Launch,
+    Part,
     Role,
 )  # fmt: skip
 from pypto.target.instructions import exists
 from pypto.target.limits import LimitError, check_fields, state_limit
-from pypto.target.memory import Pipe, Space
+from pypto.target.memory import CoreKind, Pipe, Space
 from pypto.target.program import CORE_PIPES, LocalBuffer, Program, ProgramBuilder
 from pypto.target.rows import INT64_HIGH, INT64_LOW, Form, Operand, Register, Use, forms
 from pypto.target.soc import SOC_NAMES, Soc, soc
@@ -53,9 +54,16 @@ def rows(draw: st.DrawFn, builder: ProgramBuilder, form: Form, labels: int, mach
         events = st.integers(0, machine.event_ids - 1)
         builder.append(form.mnemonic, *pair, draw(st.one_of(events, REGISTERS)))
         return
+    pipes = [p for p in CORE_PIPES[builder.core] if p is not Pipe.S]
     if form.mnemonic == "pipe_barrier":
-        pipes = [p for p in CORE_PIPES[builder.core] if p is not Pipe.S]
         builder.append(form.mnemonic, draw(st.sampled_from([*pipes, Pipe.ALL])))
+        return
+    if form.mnemonic == "ffts_cross_core_sync":
+        mode, number = (draw(st.one_of(st.integers(0, last), REGISTERS)) for last in (2, 15))
+        builder.append(form.mnemonic, draw(st.sampled_from(pipes)), mode, number)
+        return
+    if form.mnemonic == "wait_flag_dev":
+        builder.append(form.mnemonic, draw(st.one_of(st.integers(0, 15), REGISTERS)))
         return
     values: dict[str, int | Register | str] = {}
     for operand in form.operands:
@@ -119,7 +127,7 @@ def executables(draw: st.DrawFn) -> Executable:
         Buffer(draw(NAMES), Role.TEMPORARY, DTYPES["f32"], (), 64, draw(st.none() | st.just(32))),
     ]
     chosen = draw(st.lists(programs(machine), min_size=1, max_size=2))
-    steps = []
+    parts = []
     for number, program in enumerate(chosen):
         arguments = [
             BufferArgument(draw(st.sampled_from((1, 3))), draw(st.integers(0, 60)))
@@ -127,7 +135,11 @@ def executables(draw: st.DrawFn) -> Executable:
             else draw(st.one_of(INTEGERS, st.builds(Dim, st.just(0), st.integers(0, 1))))
             for parameter in program.parameters
         ]
-        steps.append(Launch(number, draw(st.integers(1, 24)), tuple(arguments)))
+        parts.append(Part(number, tuple(arguments)))
+    grids = st.integers(1, 24)
+    steps = [Launch(part.program, draw(grids), part.arguments) for part in parts]
+    if [program.core for program in chosen] == [CoreKind.CUBE, CoreKind.VECTOR]:
+        steps.append(Launch(0, draw(grids), parts[0].arguments, parts[1]))
     return Executable(
         machine.name, tuple(chosen), tuple(buffers), constants, tuple(steps), (0,), (1,)
     )

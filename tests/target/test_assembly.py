@@ -78,6 +78,56 @@ def test_round_trip_is_bit_for_bit(executable: Executable) -> None:
     assert disassemble(again) == text
 
 
+GROUPS = """\
+.soc ascend910b1
+.buffer x input f16 [4]
+.program m cube {
+  .parameter x buffer f16
+  ffts_cross_core_sync fix, 2, 0
+  end
+}
+.program k vector {
+  .parameter n scalar
+  wait_flag_dev r3
+  end
+}
+
+.launch m grid=2 (x), k (7)
+.inputs x
+"""
+
+
+def test_a_launch_on_groups_of_cores() -> None:
+    executable = assemble(GROUPS)
+    (step,) = executable.steps
+    assert [part.program for part in step.parts] == [0, 1]
+    assert step.all_arguments == (BufferArgument(0), 7)
+    assert ".launch m grid=2 (x), k (7)\n" in disassemble(executable)
+    assert assemble(disassemble(executable)) == executable
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("fix, 2, 0", "all, 2, 0"), "it is queued on one pipe, not on all"),
+        (("fix, 2, 0", "s, 2, 0"), "pipe is 0, legal is 1..7"),
+        (("fix, 2, 0", "v, 2, 0"), "a cube core has no pipe v"),
+        (("fix, 2, 0", "fix, 3, 0"), "mode is 3, legal is 0..2"),
+        (("fix, 2, 0", "fix, 2, 16"), "id is 16, legal is 0..15"),
+        (("wait_flag_dev r3", "wait_flag_dev -1"), "id is -1, legal is 0..15"),
+        ((", k (7)", ", m (x)"), "joins a program for cube cores with one for cube cores"),
+        (
+            (".soc ascend910b1", ".soc ascend910a"),
+            "ascend910a (architecture 1001) has no ffts_cross_core_sync",
+        ),
+    ],
+)
+def test_errors_between_cores(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        assemble(GROUPS.replace(*change, 1))
+    assert message in str(caught.value)
+
+
 ERRORS = [
     (("src1=r6", "src1="), "16:41: error[ASSEMBLY_SYNTAX]: found ',', expected a name"),
     (("[4, 8]", "[4, 8"), "7:26: error[ASSEMBLY_SYNTAX]: found the end of the line, expected ','"),

@@ -75,7 +75,7 @@ def sealed(text: bytes, rest: bytes, version: int = VERSION) -> bytes:
     [
         (b"", "ends at byte 0 of its preamble"),
         (b"PK\x03\x04" * 50, "no .dvbin file"),
-        (sealed(b"{}", b"", version=9), "version 9, this program reads version 1 (offset 8)"),
+        (sealed(b"{}", b"", version=9), "version 9, this program reads version 2 (offset 8)"),
         (sealed(b"{", b""), "header is not JSON"),
         (sealed(b"[" * 100_000, b""), "header is not JSON"),
         (sealed(b"[]", b""), "header is not a JSON object"),

@@ -15,6 +15,7 @@ from pypto.target.executable import (
     Dim,
     Executable,
     Launch,
+    Part,
     Role,
     allocated_bytes,
 )
@@ -74,6 +75,22 @@ def launch(**change: object) -> dict[str, object]:
     return {"steps": (replace(LAUNCH, **change),)}
 
 
+def groups(grid: int = 24, **change: object) -> dict[str, object]:
+    """A launch on groups of cores: a program without parameters, and the one for vector cores."""
+    builder = ProgramBuilder("m", CoreKind.CUBE)
+    builder.append("end")
+    vector = replace(Part(0, LAUNCH.arguments), **change)
+    return {"programs": (program(), builder.build()), "steps": (Launch(1, grid, (), vector),)}
+
+
+def test_a_launch_on_groups_of_cores() -> None:
+    made = replace(executable(), **groups())
+    made.validate()
+    assert "program k: vector core, 1 rows, 3 parameters, grids [24]" in made.summary()
+    assert [part.program for part in made.steps[0].parts] == [1, 0]
+    assert made.steps[0].all_arguments == LAUNCH.arguments
+
+
 def buffers(index: int, **change: object) -> dict[str, object]:
     changed = [X, Y, W, T]
     changed[index] = replace(changed[index], **change)
@@ -86,6 +103,17 @@ def buffers(index: int, **change: object) -> dict[str, object]:
         (launch(program=1), "step 0 runs program 1 of 1"),
         (launch(grid=49), "step 0 (k) asks for a grid of 49; ascend910b1 has 48 vector cores"),
         (launch(grid=0), "asks for a grid of 0"),
+        (
+            groups(grid=25),
+            "step 0 (m and k) asks for a grid of 25; ascend910b1 has 24 groups of a cube core and"
+            " 2 vector cores",
+        ),
+        (groups(program=2), "step 0 runs program 2 of 2"),
+        (
+            groups(program=1),
+            "step 0 (m and m) joins a program for cube cores with one for cube cores",
+        ),
+        (groups(arguments=()), "step 0 (k) passes 0 arguments to 3 parameters"),
         (launch(arguments=()), "passes 0 arguments to 3 parameters"),
         (launch(arguments=(3, BufferArgument(1), 1)), "parameter x wants a buffer, got the scalar"),
         (launch(arguments=(BufferArgument(0),) * 3), "parameter y is written, but buffer x is a"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from pypto.emulator.compiled.events import FLAG, PIPE, SCALAR, push
 from pypto.emulator.compiled.raw import internal
+from pypto.emulator.compiled.rebuild import jitted
 from pypto.emulator.state import (
     EVENT_IDS,
     FLAGS_PER_CORE,
@@ -19,6 +20,8 @@ from pypto.emulator.state import (
     ScalarStatus,
 )
 from pypto.emulator.tables import Action
+from pypto.target import groups
+from pypto.target.groups import CROSS_IDS, MODES
 from pypto.target.instructions import OPCODES
 from pypto.target.memory import PIPES, Pipe
 from pypto.target.rows import (
@@ -38,19 +41,23 @@ LAST_PIPE = len(WORKING_PIPES) - 1
 INSTRUCTIONS, DATA_INSTRUCTIONS = int(Counter.INSTRUCTIONS), int(Counter.DATA_INSTRUCTIONS)
 READY, QUEUE_FULL = int(ScalarStatus.READY), int(ScalarStatus.QUEUE_FULL)
 AWAITS_FLAG, DRAIN = int(ScalarStatus.FLAG), int(ScalarStatus.DRAIN)
-ENDED = int(ScalarStatus.ENDED)
+CROSS, ENDED = int(ScalarStatus.CROSS), int(ScalarStatus.ENDED)
 BAD_EVENT, BAD_PIPE, BAD_ROW = int(Fault.BAD_EVENT), int(Fault.BAD_PIPE), int(Fault.BAD_ROW)
 BAD_PARAMETER, BAD_OPERAND = int(Fault.BAD_PARAMETER), int(Fault.BAD_OPERAND)
+BAD_CROSS = int(Fault.BAD_CROSS)
 
 ALU, LOAD, JUMP = int(Action.ALU), int(Action.LOAD), int(Action.JUMP)
 BRANCH, END, STATE = int(Action.BRANCH), int(Action.END), int(Action.STATE)
 SET_FLAG, WAIT_FLAG = int(Action.SET_FLAG), int(Action.WAIT_FLAG)
 BARRIER, DATA = int(Action.BARRIER), int(Action.DATA)
+CROSS_SET, CROSS_WAIT = int(Action.CROSS_SET), int(Action.CROSS_WAIT)
 MOV, ADD, SUB, MUL = OPCODES["mov"], OPCODES["add"], OPCODES["sub"], OPCODES["mul"]
 DIV, REM, MIN, MAX = OPCODES["div"], OPCODES["rem"], OPCODES["min"], OPCODES["max"]
 SHL, SHR, AND, OR = OPCODES["shl"], OPCODES["shr"], OPCODES["and"], OPCODES["or"]
 SLT = OPCODES["slt"]
 BEQ, BNE, BLT = OPCODES["beq"], OPCODES["bne"], OPCODES["blt"]
+
+has_mode = jitted(groups.has_mode)
 
 
 @internal
@@ -283,7 +290,7 @@ def dispatch(m, core, now):
             m.registers[core * REGISTER_COUNT + m.rows[at + OPERAND_COLUMN]] = m.parameters[index]
         elif action == STATE:
             set_modes(m, core, pc, opcode)
-        elif SET_FLAG <= action <= BARRIER:
+        elif SET_FLAG <= action <= CROSS_WAIT:
             if synchronise(m, core, time, now, pc, action):
                 return
         elif action != END:
@@ -303,6 +310,8 @@ def dispatch(m, core, now):
 @internal
 def synchronise(m, core, time, now, pc, action):
     """Dispatch a set, wait or barrier; True when the scalar unit is held before it."""
+    if action >= CROSS_SET:
+        return synchronise_cores(m, core, time, now, pc, action)
     unit = core * UNITS_PER_CORE
     at = pc * ROW_WIDTH
     source = m.rows[at + OPERAND_COLUMN]
@@ -335,6 +344,35 @@ def synchronise(m, core, time, now, pc, action):
         hold(m, core, time, pc, AWAITS_FLAG, flag)
         return True
     m.flags[flag] = 0
+    return False
+
+
+@internal
+def synchronise_cores(m, core, time, now, pc, action):
+    """Dispatch a set or wait between cores; True when the scalar unit is held before it."""
+    if action == CROSS_SET:
+        pipe = m.rows[pc * ROW_WIDTH + OPERAND_COLUMN]
+        mode, number = operand(m, core, pc, 1), operand(m, core, pc, 2)
+        known = 0 <= mode < MODES and 0 <= number < CROSS_IDS
+        if not known or not has_mode(core, mode, m.first_vector, m.core_count):
+            complain(m, BAD_CROSS, core, pc, number, mode, 0)
+            return True
+        if pipe <= 0 or pipe > LAST_PIPE:
+            complain(m, BAD_PIPE, core, pc, pipe, pipe, 0)
+            return True
+        return enqueue_or_hold(m, core, core * UNITS_PER_CORE + pipe, time, pc)
+    number = operand(m, core, pc, 0)
+    if number < 0 or number >= CROSS_IDS:
+        complain(m, BAD_CROSS, core, pc, number, -1, 0)
+        return True
+    if time > now:
+        yield_until(m, core, time, pc)
+        return True
+    counter = core * CROSS_IDS + number
+    if m.cross_counters[counter] == 0:
+        hold(m, core, time, pc, CROSS, number)
+        return True
+    m.cross_counters[counter] -= 1
     return False
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pypto.emulator.compiled.cross_core import cross_set, raise_counters, setter
 from pypto.emulator.compiled.dispatch import (
     AWAITS_FLAG,
     BARRIER,
+    CROSS_SET,
     DATA,
     DRAIN,
     ENDED,
@@ -23,6 +25,7 @@ from pypto.emulator.compiled.streams import ACTIVE, BEGIN, close_stream, open_st
 from pypto.emulator.state import (
     ACCESS_WORDS,
     COSTS,
+    CROSS_SETS,
     EVENT_IDS,
     FLAGS_PER_CORE,
     LOG_FIELDS,
@@ -93,6 +96,9 @@ def advance(m, unit, now):
             end = max(now, m.last_end[unit])
             flag = flag_of(m, core, entry)
             push(m, end, FLAG, unit, flag)
+        elif action == CROSS_SET:
+            end = max(now, m.last_end[unit])
+            push(m, end + m.cross_latency, FLAG, unit, cross_set(m, core, entry))
         elif action == WAIT_FLAG:
             flag = flag_of(m, core, entry)
             if not m.flags[flag]:
@@ -266,8 +272,9 @@ def in_bounds(m, core, row, opcode):
 def end(m, core, payload):
     """An instruction has ended: its effect is due, after those of its core that ended before.
 
-    Effects of different cores are in no order that a program without races can see; only atomic
-    stores are, so they come after everything that ended before them anywhere.
+    Between two sets for other cores, effects of different cores are in no order that a program
+    without races can see; only atomic stores are, so they come after everything that ended
+    before them anywhere.
     """
     flight = payload & FLIGHT_MASK
     count = m.ended_count[core]
@@ -309,6 +316,11 @@ def take_effects(m, core):
 @internal
 def raise_flag(m, flag, now):
     """A set takes effect; who waits for it goes on."""
+    if flag >= CROSS_SETS:
+        # What the core has done so far may be looked at by others from here on.
+        take_effects(m, setter(flag - CROSS_SETS))
+        raise_counters(m, flag - CROSS_SETS, now)
+        return
     if m.flags[flag]:
         complain(m, DOUBLE_SET, flag // FLAGS_PER_CORE, -1, flag % FLAGS_PER_CORE, now, 0)
         return

@@ -23,6 +23,7 @@ from pypto.target.executable import (
     Dim,
     Executable,
     Launch,
+    Part,
     Role,
 )
 from pypto.target.limits import refusal
@@ -172,11 +173,16 @@ class _Assembler:
     _inputs = _results = _launch
 
     def _late_launch(self, tree: Node) -> None:
-        program, attribute, *arguments = tree.children
+        program, attribute, arguments, other, other_arguments = tree.children
         grid = self._attributes([attribute], {"grid": int})["grid"]
+        first = self._part(program, arguments)
+        vector = None if other is None else self._part(other, other_arguments)
+        self.steps.append(Launch(first.program, grid, first.arguments, vector))
+
+    def _part(self, program: Node, arguments: Node) -> Part:
         number = self._reference(program, [p.name for p in self.programs], "program")
-        values = tuple(self._argument(a) for a in arguments if a is not None)
-        self.steps.append(Launch(number, grid, values))
+        values = (self._argument(one) for one in arguments.children if one is not None)
+        return Part(number, tuple(values))
 
     def _late_inputs(self, tree: Node) -> None:
         self.inputs += self._buffer_list(tree)

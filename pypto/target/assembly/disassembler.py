@@ -42,8 +42,12 @@ def disassemble(executable: Executable) -> str:
     buffers = _references([buffer.name for buffer in executable.buffers])
     programs = _references([program.name for program in executable.programs])
     for step in executable.steps:
-        arguments = ", ".join(_argument(argument, buffers) for argument in step.arguments)
-        lines.append(f".launch {programs[step.program]} grid={step.grid} ({arguments})")
+        first, *others = (
+            (programs[part.program], ", ".join(_argument(one, buffers) for one in part.arguments))
+            for part in step.parts
+        )
+        rest = "".join(f", {name} ({arguments})" for name, arguments in others)
+        lines.append(f".launch {first[0]} grid={step.grid} ({first[1]}){rest}")
     for role, numbers in (("inputs", executable.inputs), ("results", executable.results)):
         if numbers:
             lines.append(f".{role} {', '.join(buffers[number] for number in numbers)}")

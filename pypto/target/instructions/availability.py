@@ -66,6 +66,8 @@ STATES_ONLY_2201 = (
     "set_fpc",
     "set_l2_mode",
 )
+# Operations between cores, which only separate cube and vector cores have.
+CROSS_CORE = ("ffts_cross_core_sync", "wait_flag_dev")
 
 
 @cache

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pypto.target.instructions.availability import STATES_ONLY_2201
+from pypto.target.instructions.availability import CROSS_CORE, STATES_ONLY_2201
 from pypto.target.memory import ARCHITECTURES
 
 STATE_REGISTERS: tuple[str, ...] = (
@@ -43,6 +43,8 @@ class ScalarKind(StrEnum):
     SET_FLAG = "set_flag"
     WAIT_FLAG = "wait_flag"
     BARRIER = "barrier"
+    CROSS_SET = "cross_set"  # tells other cores
+    CROSS_WAIT = "cross_wait"  # waits for other cores
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class ScalarOperation:
     @property
     def architectures(self) -> frozenset[str]:
         """The architectures that have the operation."""
-        return frozenset(ARCHITECTURES[:1] if self.mnemonic in STATES_ONLY_2201 else ARCHITECTURES)
+        only_2201 = self.mnemonic in (*STATES_ONLY_2201, *CROSS_CORE)
+        return frozenset(ARCHITECTURES[:1] if only_2201 else ARCHITECTURES)
 
 
 def alu(mnemonic: str, summary: str) -> ScalarOperation:
@@ -131,5 +134,19 @@ SCALARS: tuple[ScalarOperation, ...] = (
         ("pipe",),
         ScalarKind.BARRIER,
         "hold pipe until its earlier instructions have ended",
+    ),
+    ScalarOperation(
+        "ffts_cross_core_sync",
+        ("pipe", "mode", "id"),
+        ScalarKind.CROSS_SET,
+        "once earlier instructions of pipe have ended, raise the counters of the cores that "
+        "mode names: 0 all cores of the kind, 1 both vector cores of the group, 2 the other "
+        "kind in the group",
+    ),
+    ScalarOperation(
+        "wait_flag_dev",
+        ("id",),
+        ScalarKind.CROSS_WAIT,
+        "dispatch nothing until the counter is above 0, then lower it by one",
     ),
 )
