@@ -41,4 +41,5 @@ PASSES: tuple[PassEntry, ...] = (
     PassEntry("sink-scalars", "tik.sink_scalars:SinkScalars"),
     PassEntry("place-buffers", "tik.place_buffers:PlaceBuffers"),
     PassEntry("insert-sync", "tik.insert_sync:InsertSync"),
+    PassEntry("prefetch", "tik.prefetch:Prefetch"),
 )

@@ -16,6 +16,7 @@ O0 = (
 )
 # Less work: nothing is computed twice; loads and computation overlap.
 O1 = inserted(O0, "cse", after="canonicalize").replace("{slots=1}", "{slots=2}")
+O1 = inserted(O1, "prefetch", after="insert-sync")
 O1 = inserted(O1, "canonicalize,cse,fold-transposes", after="decompose")
 # Fewer kernels: chains of operators stay in the unified buffer.
 O2 = inserted(O1, "sink-reshapes,split-reductions,canonicalize,cse,dce,fuse", after="dce")
