@@ -117,7 +117,10 @@ def project_texts() -> list[Path]:
     return [
         path
         for path in sorted((*ROOT.glob("*"), *inside))
-        if path.is_file() and path.suffix in kinds and path != Path(__file__)
+        if path.is_file()
+        and path.suffix in kinds
+        and path.name != ".git"
+        and path != Path(__file__)
     ]
 
 
