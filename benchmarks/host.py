@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,11 +15,13 @@ import numpy as np
 
 import pypto
 from pypto.cli.bench import Benchmark, Row
+from pypto.errors import CompileError
 
 ROOT = Path(__file__).parents[1]
 SOFTMAX = str(ROOT / "examples" / "softmax.py")
 FFN = str(ROOT / "examples" / "ffn.py")
 TRIALS = 3
+BEFORE_REQUESTS = "228c0b4"  # the last commit that timed a transfer as one piece
 
 
 def seconds_of(arguments: list[str], cache: str | None = None) -> float:
@@ -37,6 +40,43 @@ def best_of(arguments: list[str], cache: str | None = None) -> float:
 
 def seconds_row(name: str, value: float, bar: float) -> Row:
     return Row(name=name, host_seconds=value, value=value, unit="s", bar=bar, ok=value <= bar)
+
+
+def emulation(settings: Mapping[str, str]) -> Row:
+    """The slowest kernel's time on the emulator as it is, over its time at commit ``base``."""
+    base = settings.get("base", BEFORE_REQUESTS)
+    with tempfile.TemporaryDirectory() as folder:
+        before = Path(folder) / "before"
+        for command in (["clone", "--quiet", str(ROOT), str(before)], ["checkout", "-q", base]):
+            where = ROOT if command[0] == "clone" else before
+            done = subprocess.run(
+                ["git", *command], cwd=where, capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                raise CompileError(
+                    "NO_COMMIT",
+                    f"commit {base} cannot be checked out: {done.stderr.strip()}",
+                    fix="run it in a clone with history, or give base=COMMIT",
+                )
+        old, new = (emulator_seconds(tree) for tree in (before, ROOT))
+    ratios = {name: new[name] / old[name] for name in new}
+    worst = max(ratios, key=lambda name: ratios[name])
+    return Row(
+        name="emulation",
+        host_seconds=sum(new.values()),
+        value=ratios[worst],
+        unit=f"x {base}, {worst}; all {sum(new.values()) / sum(old.values()):.2f}",
+        bar=1.5,
+        ok=ratios[worst] <= 1.5,
+    )
+
+
+def emulator_seconds(tree: Path) -> dict[str, float]:
+    """Seconds per kernel with the package of a checkout."""
+    environment = os.environ | {"PYTHONPATH": str(tree)}
+    command = [sys.executable, str(Path(__file__).parent / "_emulation.py")]
+    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return json.loads(output.stdout)
 
 
 def import_pypto(settings: Mapping[str, str]) -> Row:
@@ -121,6 +161,9 @@ SUITE = (
     Benchmark("cold_run", "pyptoc run examples/softmax.py with empty caches", cold_run),
     Benchmark("warm_run", "the same with a compile, machine code cached", warm_run),
     Benchmark("cached_run", "the same from the cache", cached_run),
+    Benchmark(
+        "emulation", "emulate kernels, against an earlier commit", emulation, settings=("base",)
+    ),
     Benchmark("compile_one_operator", "compile exp of 512x512", compile_one_operator),
     Benchmark("compile_ffn", "compile examples/ffn.py", compile_ffn),
     Benchmark("matmul_compile_time", "compile time, 8192³ over 512³", matmul_compile_time),
