@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pypto.dialects.tik_instructions import InstructionOp
 from pypto.target.instructions import SCALARS, STATE_REGISTERS
-from pypto.target.instructions.scalar import ScalarKind, ScalarOperation
+from pypto.target.instructions.scalar import ZERO_AT_LAUNCH, ScalarKind, ScalarOperation
 
 Value = int | SSAValue
 SETTERS: tuple[ScalarOperation, ...] = tuple(s for s in SCALARS if s.kind is ScalarKind.STATE)
@@ -23,7 +23,7 @@ class ModeRegisters:
 
     ``resolve`` gives the number a value is known to be, else the value itself; ``emit`` appends
     one ``set_*`` operation with its operands. A register that no operation of the ``architecture``
-    sets always holds 0.
+    sets always holds 0, and so do some registers until they are set.
     """
 
     def __init__(
@@ -40,7 +40,9 @@ class ModeRegisters:
             if architecture in setter.architectures
             for name, _ in setter.state
         }
-        self.known: dict[str, Value] = dict.fromkeys(set(STATE_REGISTERS) - set_here, 0)
+        self.known: dict[str, Value] = dict.fromkeys(
+            set(STATE_REGISTERS) - set_here | set(ZERO_AT_LAUNCH), 0
+        )
 
     def wanted(self, op: InstructionOp) -> dict[str, Value]:
         """The mode registers an instruction reads, with the values it wants there."""

@@ -49,6 +49,9 @@ ELEMENTS = {
     "vcgadd": "add",
     "vcgmax": "larger",
     "vcgmin": "smaller",
+    "vcpadd": "add",
+    "vaddrelu": "sum_relu",
+    "vsubrelu": "difference_relu",
     "eq": "equal",
     "ne": "not_equal",
     "lt": "less",
@@ -56,6 +59,26 @@ ELEMENTS = {
     "gt": "greater",
     "ge": "greater_equal",
 }
+# Where integers, or an operation before a cast, need a function of their own.
+OF_TYPE = {
+    "vrelu.i32": "integer_relu",
+    "vaddrelu.i16": "short_sum_relu",
+    "vsubrelu.i16": "short_difference_relu",
+    "vaddreluconv_f162i8": "half_sum_relu",
+    "vsubreluconv_f162i8": "half_difference_relu",
+    "vmulconv_f162i8": "half_product",
+    "vmulconv_f162u8": "half_product",
+    "vaddreluconv_f322f16": "sum_relu",
+    "vsubreluconv_f322f16": "difference_relu",
+    "vaddreluconv_i162i8": "short_sum_relu",
+    "vsubreluconv_i162i8": "short_difference_relu",
+}
+NARROWING = {
+    ("f16", "i8"): "c.nearest_i8",
+    ("f16", "u8"): "c.nearest_u8",
+    ("i16", "i8"): "c.clipped_i8",
+}
+INFINITIES = {"f16": 0x7C00, "bf16": 0x7F80}
 IN_DOUBLE = {"vexp", "vln", "vsqrt"}
 
 
@@ -73,7 +96,12 @@ def encode(dtype: DType) -> str:
 
 
 def element(row: Instruction) -> str:
-    return f"e.{ELEMENTS[row.op_name]}"
+    return f"e.{OF_TYPE.get(row.mnemonic) or ELEMENTS[row.op_name]}"
+
+
+def infinity(row: Instruction) -> int:
+    """The bits of infinity in the row's type where results may saturate, else 0."""
+    return INFINITIES.get(row.dtype.name, 0)
 
 
 def base(space: Space) -> str:
@@ -109,10 +137,11 @@ def scalar(row: Instruction) -> str:
 
 @of_family("binary")
 def binary(row: Instruction) -> str:
-    d = row.dtype
+    s, d = row.source_dtype, row.dtype
+    to = NARROWING.get((s.name, d.name)) or encode(d)
     return (
-        f"lanes.binary(f, {UB}, {SCRATCH}, {element(row)}, {stored(d)}, {d.bytes}, "
-        f"{decode(d)}, {encode(d)})"
+        f"lanes.binary(f, {UB}, {SCRATCH}, {element(row)}, {stored(s)}, {s.bytes}, {stored(d)}, "
+        f"{d.bytes}, {decode(s)}, {to}, {infinity(row)})"
     )
 
 
@@ -120,7 +149,7 @@ def mapped(row: Instruction, operation: str, factor: str, to: str) -> str:
     s, d = row.source_dtype, row.dtype
     return (
         f"lanes.mapped(f, {UB}, {SCRATCH}, {operation}, {factor}, {stored(s)}, {s.bytes}, "
-        f"{stored(d)}, {d.bytes}, {decode(s)}, {to})"
+        f"{stored(d)}, {d.bytes}, {decode(s)}, {to}, {infinity(row)})"
     )
 
 
@@ -166,10 +195,16 @@ def duplicate(row: Instruction) -> str:
 @of_family("reduce")
 def reduce(row: Instruction) -> str:
     d = row.dtype
-    return (
-        f"reductions.reduced(f, {UB}, {SCRATCH}, {element(row)}, {stored(d)}, {d.bytes}, "
-        f"{decode(d)}, {encode(d)}, {row.facts.variant})"
-    )
+
+    def call(to: str) -> str:
+        return (
+            f"reductions.reduced(f, {UB}, {SCRATCH}, {element(row)}, {stored(d)}, {d.bytes}, "
+            f"{decode(d)}, {to}, {row.facts.variant})"
+        )
+
+    if d.name not in INFINITIES:
+        return call(encode(d))
+    return f"{call(encode(d))} if f.saturation == 0 else {call('e.' + SATURATE[d.name])}"
 
 
 @of_family("compare")

@@ -19,6 +19,7 @@ ROUNDINGS: dict[str, str] = {
     "c": "ceiling",
     "a": "half away from zero",
     "z": "towards zero",
+    "o": "to odd where inexact",
 }
 MODES = tuple(ROUNDINGS)
 
@@ -81,6 +82,8 @@ def to_float(values: np.ndarray, dtype: DType, mode: str = "r") -> np.ndarray:
     inner = np.where(abs(got) > abs(source), toward_zero(result), result)
     if mode == "z":
         return inner
+    if mode == "o":
+        return np.where(exact(inner, whole) == source, inner, odd(inner))
     near = exact(inner, whole)
     outer = np.where(near == source, inner, away_from_zero(inner))
     tie = abs(source) - abs(near) == abs(exact(outer, whole)) - abs(source)
@@ -107,6 +110,11 @@ def toward_zero(values: np.ndarray) -> np.ndarray:
 def away_from_zero(values: np.ndarray) -> np.ndarray:
     """The next larger magnitude."""
     return (bits(values) + 1).astype(bits(values).dtype).view(values.dtype)
+
+
+def odd(values: np.ndarray) -> np.ndarray:
+    """The number with the last bit set: of two neighbours the odd one."""
+    return (bits(values) | 1).astype(bits(values).dtype).view(values.dtype)
 
 
 def below(values: np.ndarray) -> np.ndarray:

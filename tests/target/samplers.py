@@ -53,6 +53,10 @@ class Draw:
         high, low = signed(bits >> 64), signed(bits & (2**64 - 1))
         return {"mask_mode": 0, "mask_high": high, "mask_low": low}
 
+    def modes(self) -> Values:
+        """A mask and the other mode registers of vector instructions."""
+        return {**self.mask(), "saturation": self.number(0, 1)}
+
     def strides(self, *operands: str) -> Values:
         """Block and repeat strides; the first operand is the destination."""
         values = {}
@@ -96,7 +100,7 @@ def binary(d: Draw) -> Values:
         "dst": d.choose(d.area(), source),
         "repeat": d.repeat(),
         **d.choose(d.strides("dst", "src0", "src1"), {}),
-        **d.mask(),
+        **d.modes(),
     }
 
 
@@ -107,7 +111,7 @@ def unary(d: Draw) -> Values:
         "src": d.area(),
         "repeat": d.repeat(),
         **d.strides("dst", "src"),
-        **d.mask(),
+        **d.modes(),
     }
 
 
@@ -129,7 +133,7 @@ def reduce(d: Draw) -> Values:
     del strides["dst_block"]
     strides["dst_repeat"] = d.number(1, 3)
     values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat()}
-    return {**values, **strides, **d.mask()}
+    return {**values, **strides, **d.modes()}
 
 
 @of_family("compare")
@@ -146,7 +150,9 @@ def compare_scalar(d: Draw) -> Values:
 
 @of_family("select")
 def select(d: Draw) -> Values:
-    return {**binary(d), "mask": d.area()}
+    values = {**binary(d), "mask": d.area()}
+    del values["saturation"]
+    return values
 
 
 @of_family("block_broadcast")

@@ -53,7 +53,7 @@ ONLY_1001 = (
     "mad.u8i8",
 )
 # State operations that 1001 has not: it knows no counter mode, no padding copies, no f32 in the
-# cube, no second form of load3d and no fixpipe.
+# cube, no second form of load3d, no fixpipe, and no choice between IEEE and saturation.
 STATES_ONLY_2201 = (
     "set_mask_norm",
     "set_mask_count",
@@ -65,6 +65,7 @@ STATES_ONLY_2201 = (
     "set_quant_pre",
     "set_fpc",
     "set_l2_mode",
+    "set_saturation",
 )
 # Operations between cores, which only separate cube and vector cores have.
 CROSS_CORE = ("ffts_cross_core_sync", "wait_flag_dev")

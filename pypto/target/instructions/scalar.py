@@ -28,7 +28,11 @@ STATE_REGISTERS: tuple[str, ...] = (
     "padding",
     "quant_pre",
     "quant_words",
+    "saturation",
 )
+
+# Registers that hold 0 at launch, which programs may rely on.
+ZERO_AT_LAUNCH: tuple[str, ...] = ("saturation",)
 
 
 class ScalarKind(StrEnum):
@@ -109,6 +113,7 @@ SCALARS: tuple[ScalarOperation, ...] = (
     state("set_vector_mask", "the 128 mask bits", mask_high="high", mask_low="low"),
     state("set_mov_pad_val", "filler of padding copies", pad_value="value"),
     state("set_cmpmask", "address of the bits of vsel", compare_mask="address"),
+    state("set_saturation", "1: halves and bfloat16 saturate, 0: IEEE", saturation="mode"),
     state("set_atomic", "how stores to GM combine; 0 overwrites", atomic="mode"),
     state("set_l2_mode", "1: transfers bring nothing into L2", l2_mode="mode"),
     state("set_hf32", "how mad rounds f32: bit 0 to hf32, bit 1 towards zero", hf32="mode"),

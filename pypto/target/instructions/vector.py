@@ -20,6 +20,7 @@ from pypto.target.instructions.fields import (
     MaskMode,
     Repeat,
     RepeatStride,
+    Saturation,
     Scalar,
     UbElement,
     UbMasked,
@@ -29,12 +30,12 @@ from pypto.target.instructions.fields import (
     address,
     value,
 )
-from pypto.target.memory import Pipe, Space
-from pypto.target.numerics import ROUNDINGS
+from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES, Pipe, Space
+from pypto.target.numerics import MODES, ROUNDINGS
 
 
 class Binary(NamedTuple):
-    """dst[i] = src0[i] op src1[i]."""
+    """dst[i] = src0[i] op src1[i]; lanes are counted on the wider of the two element types."""
 
     dst: UbMasked
     src0: UbRead
@@ -49,6 +50,7 @@ class Binary(NamedTuple):
     mask_mode: MaskMode
     mask_high: MaskHigh
     mask_low: MaskLow
+    saturation: Saturation
 
 
 class Unary(NamedTuple):
@@ -64,6 +66,7 @@ class Unary(NamedTuple):
     mask_mode: MaskMode
     mask_high: MaskHigh
     mask_low: MaskLow
+    saturation: Saturation
 
 
 class ScalarBinary(NamedTuple):
@@ -80,6 +83,7 @@ class ScalarBinary(NamedTuple):
     mask_mode: MaskMode
     mask_high: MaskHigh
     mask_low: MaskLow
+    saturation: Saturation
 
 
 class Duplicate(NamedTuple):
@@ -96,9 +100,9 @@ class Duplicate(NamedTuple):
 
 
 class Reduce(NamedTuple):
-    """One result per repeat (vc*), or one per block (vcg*), over the valid lanes.
+    """One result per repeat (vc*), per block (vcg*) or per pair (vcp*), over the valid lanes.
 
-    ``dst_repeat`` counts results of one repeat: 1 element for vc*, 8 elements for vcg*.
+    ``dst_repeat`` counts results of one repeat: 1 element for vc*, 8 for vcg*, 128 bytes for vcp*.
     """
 
     dst: UbElement
@@ -110,6 +114,7 @@ class Reduce(NamedTuple):
     mask_mode: MaskMode
     mask_high: MaskHigh
     mask_low: MaskLow
+    saturation: Saturation
 
 
 class Compare(NamedTuple):
@@ -243,12 +248,18 @@ GATHER = family("gather", Gather, shape.gather_footprint, shape.vector_cycles)
 # each), summary.
 # Cycles per repeat: vendor throughput table of 2201 [V ADK-vec]. Start-up: measured fits on 910B3
 # [M PTO] where one exists, else 24, and 31 for the exp, square root and division group.
+# Slopes that differ from the vendor's: vdiv.f32 takes 4 cycles where that table says 2, for lone
+# vdivs of r repeats on 910B3 took 4.03 r + 31 [M PTO]; two sources in one bank group cannot make 4
+# of 2, as they cost two reads per repeat. Halves of vexp and vsqrt stay at the vendor's 4: whole
+# tiles were measured at 2 (exp) and at both 2 and 4 (square root), no lone instruction was.
 PerType = int | tuple[int, ...]
 Costs = tuple[tuple[DType, ...], PerType, PerType, str]
 
+BLOCKS = REPEAT_BYTES // BLOCK_BYTES
 F16_F32 = (F16, F32)
 NUMBERS = (F16, F32, I32, I16)
 SHIFTED = (I32, U32, I16, U16)
+U16_I16 = (U16, I16)
 
 BINARY_ROWS: dict[str, Costs] = {
     "vadd": (NUMBERS, 1, 24, "sum"),
@@ -256,20 +267,22 @@ BINARY_ROWS: dict[str, Costs] = {
     "vmul": (NUMBERS, 1, 25, "product"),
     "vmax": (NUMBERS, 1, 23, "larger operand; NaN wins"),
     "vmin": (NUMBERS, 1, 23, "smaller operand; NaN wins"),
-    "vdiv": (F16_F32, (4, 2), 31, "quotient"),
-    "vand": ((U16,), 1, 20, "bitwise and"),
-    "vor": ((U16,), 1, 20, "bitwise or"),
+    "vdiv": (F16_F32, 4, 31, "quotient"),
+    "vand": (U16_I16, 1, 20, "bitwise and"),
+    "vor": (U16_I16, 1, 20, "bitwise or"),
+    "vaddrelu": ((F16, F32, I16), 1, 24, "max(0, sum)"),
+    "vsubrelu": ((F16, F32, I16), 1, 24, "max(0, difference)"),
 }
 UNARY_ROWS: dict[str, Costs] = {
     "vabs": (F16_F32, 1, 24, "absolute value"),
     "vexp": (F16_F32, (4, 2), 31, "e to the power"),
     "vln": (F16_F32, (4, 2), 33, "natural logarithm"),
     "vsqrt": (F16_F32, (4, 2), 31, "square root"),
-    "vrelu": (F16_F32, 1, 23, "max(0, x)"),
+    "vrelu": ((F16, F32, I32), 1, 23, "max(0, x)"),
     "vrec": (F16_F32, 1, 24, "approximate reciprocal"),
     "vrsqrt": (F16_F32, 1, 24, "approximate reciprocal square root"),
-    "vnot": ((U16,), 1, 20, "bitwise complement"),
-    "vcopy": ((U16, U32), 1, 24, "masked copy"),
+    "vnot": (U16_I16, 1, 20, "bitwise complement"),
+    "vcopy": (SHIFTED, 1, 24, "masked copy"),
 }
 SCALAR_BINARY_ROWS: dict[str, Costs] = {
     "vadds": (NUMBERS, 1, 24, "sum with a scalar"),
@@ -291,6 +304,7 @@ REDUCE_ROWS: dict[str, Costs] = {
     "vcgadd": (F16_F32, (7, 1), 24, "sum of each block, as a tree of adjacent pairs"),
     "vcgmax": (F16_F32, (7, 1), 24, "largest of each block; NaN wins"),
     "vcgmin": (F16_F32, (7, 1), 24, "smallest of each block; NaN wins"),
+    "vcpadd": (F16_F32, 1, 24, "sum of each pair of neighbours"),
 }
 COMPARISONS = {
     "eq": "equal",
@@ -308,8 +322,8 @@ BLOCK_BROADCAST_ROWS: dict[str, Costs] = {
 GATHER_LANES_PER_CYCLE = 5
 GATHER_HEAD = 24
 
-ANY_ROUNDING = tuple(ROUNDINGS)
-STATED_ROUNDING = ANY_ROUNDING[1:]
+STATED_ROUNDING = ("r", "f", "c", "a", "z")
+ANY_ROUNDING = ("", *STATED_ROUNDING)
 EXACT = ("",)
 CASTS: tuple[tuple[DType, DType, tuple[str, ...]], ...] = (
     (F16, F32, EXACT),
@@ -320,7 +334,7 @@ CASTS: tuple[tuple[DType, DType, tuple[str, ...]], ...] = (
     (I32, I16, EXACT),
     (I32, I64, EXACT),
     (I64, I32, EXACT),
-    (F32, F16, ANY_ROUNDING),
+    (F32, F16, (*ANY_ROUNDING, "o")),
     (I32, F32, ANY_ROUNDING),
     (I16, F16, ANY_ROUNDING),
     (F16, I8, ANY_ROUNDING),
@@ -359,13 +373,20 @@ def of_type(costs: PerType, position: int) -> int:
     return costs[position] if isinstance(costs, tuple) else costs
 
 
+def results_per_repeat(name: str, dtype: DType) -> int:
+    """How many results a reduction of this name gives for each repeat."""
+    if name.startswith("vcp"):
+        return REPEAT_BYTES // dtype.bytes // 2
+    return BLOCKS if name.startswith("vcg") else 1
+
+
 def table(
     form: Family, rows: dict[str, Costs], meaning: Callable[..., None]
 ) -> Iterator[Instruction]:
     """The rows of a table, one per dtype; the variant is the results per repeat of a reduction."""
     for name, (dtypes, slopes, heads, summary) in rows.items():
-        results = 8 if name.startswith("vcg") else 1
         for i, dtype in enumerate(dtypes):
+            results = results_per_repeat(name, dtype)
             slope, head = (of_type(slopes, i), 1), of_type(heads, i)
             mnemonic = f"{name}.{dtype}"
             yield instruction(mnemonic, form, dtype, slope, head, meaning, summary, variant=results)
@@ -392,6 +413,22 @@ def comparisons() -> Iterator[Instruction]:
                 )
 
 
+def fused_casts() -> Iterator[Instruction]:
+    """An operation whose result is converted: in the source's type first, then cast [A]."""
+    narrow = ((F16, I8), (F32, F16), (I16, I8))
+    forms = (
+        ("vaddreluconv", narrow, "max(0, sum)"),
+        ("vsubreluconv", narrow, "max(0, difference)"),
+        ("vmulconv", ((F16, I8), (F16, U8)), "product"),
+    )
+    for name, types, text in forms:
+        for source, dtype in types:
+            mnemonic = f"{name}_{source}2{dtype}"
+            summary = f"{text} of {source}, to {dtype}"
+            meaning, head = means.binary_cast, CAST_HEAD
+            yield instruction(mnemonic, BINARY, dtype, (1, 1), head, meaning, summary, source)
+
+
 def casts() -> Iterator[Instruction]:
     """vconv_*: the variant is the position of the rounding mode in numerics.MODES."""
     for source, dtype, modes in CASTS:
@@ -405,7 +442,7 @@ def casts() -> Iterator[Instruction]:
                 means.cast,
                 f"{source} to {dtype}, {ROUNDINGS[mode]}",
                 source,
-                ANY_ROUNDING.index(mode),
+                MODES.index(mode),
             )
 
 
@@ -421,6 +458,7 @@ VECTOR: tuple[Instruction, ...] = (
     *table(BINARY, BINARY_ROWS, means.binary),
     *table(UNARY, UNARY_ROWS, means.unary),
     *casts(),
+    *fused_casts(),
     *table(SCALAR_BINARY, SCALAR_BINARY_ROWS, means.scalar_binary),
     *table(DUPLICATE, DUPLICATE_ROWS, means.duplicate),
     *table(REDUCE, REDUCE_ROWS, means.reduce),

@@ -132,9 +132,9 @@ def reduce_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
 
 
 def reduce_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
-    unit = facts.variant * facts.dst_bytes
+    unit = min(BLOCK_BYTES, facts.variant * facts.dst_bytes)
     if f.dst % unit:
-        return [("dst", f"a multiple of {unit}, the results of one repeat")]
+        return [("dst", f"a multiple of {unit}, the bytes a repeat begins at")]
     return []
 
 

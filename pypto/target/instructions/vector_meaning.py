@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pypto.target import numerics
-from pypto.target.dtypes import F16, U8, U32, DType
+from pypto.target.dtypes import BF16, F16, U8, U32, DType
 from pypto.target.instruction import Instruction
 from pypto.target.instructions.bytes import element, read, write
 from pypto.target.instructions.vector_footprint import (
@@ -65,6 +65,13 @@ def arithmetic(
         return function(*operands)
 
 
+def saturated(f: Any, values: np.ndarray, dtype: DType) -> np.ndarray:
+    """Results as the saturation mode leaves them; it binds halves and bfloat16."""
+    if f.saturation and dtype in (F16, BF16):
+        return numerics.saturate_float(values.astype(np.float32), dtype)
+    return values
+
+
 def in_double(function: Callable[..., np.ndarray], *operands: np.ndarray) -> np.ndarray:
     """``function`` in float64."""
     with np.errstate(all="ignore"):
@@ -99,23 +106,55 @@ BINARY: dict[str, Callable[..., np.ndarray]] = {
     "vmaxs": larger,
     "vmins": smaller,
     "vlrelu": leaky,
+    "vaddrelu": lambda a, b: relu(a + b),
+    "vsubrelu": lambda a, b: relu(a - b),
     "vcadd": np.add,
     "vcmax": larger,
     "vcmin": smaller,
     "vcgadd": np.add,
     "vcgmax": larger,
     "vcgmin": smaller,
+    "vcpadd": np.add,
 }
 
 
-def binary(memory: Memories, f: Any, row: Instruction) -> None:
-    ub = memory[Space.UB]
-    function = BINARY[row.op_name]
+def combine_lanes(
+    memory: Memories,
+    f: Any,
+    row: Instruction,
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> None:
+    """dst = function(src0, src1) on the active lanes."""
+    ub, source = memory[Space.UB], row.source_dtype
     for i, lanes in active_lanes(f, row):
-        a = read(ub, place(f.src0, f.src0_block, f.src0_repeat, i, lanes, row.dtype), row.dtype)
-        b = read(ub, place(f.src1, f.src1_block, f.src1_repeat, i, lanes, row.dtype), row.dtype)
+        a = read(ub, place(f.src0, f.src0_block, f.src0_repeat, i, lanes, source), source)
+        b = read(ub, place(f.src1, f.src1_block, f.src1_repeat, i, lanes, source), source)
         target = place(f.dst, f.dst_block, f.dst_repeat, i, lanes, row.dtype)
-        write(ub, target, arithmetic(function, row.dtype, a, b), row.dtype)
+        write(ub, target, saturated(f, function(a, b), row.dtype), row.dtype)
+
+
+def binary(memory: Memories, f: Any, row: Instruction) -> None:
+    function = BINARY[row.op_name]
+    combine_lanes(memory, f, row, lambda a, b: arithmetic(function, row.dtype, a, b))
+
+
+# Operation of an instruction that converts its result.
+BEFORE_CAST: dict[str, str] = {
+    "vaddreluconv": "vaddrelu",
+    "vsubreluconv": "vsubrelu",
+    "vmulconv": "vmul",
+}
+
+
+def binary_cast(memory: Memories, f: Any, row: Instruction) -> None:
+    """The operation in the source's type, then the cast to nearest even, saturating integers."""
+    source = row.source_dtype
+    function = BINARY[BEFORE_CAST[row.op_name.split("_")[0]]]
+
+    def value(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return cast_value(arithmetic(function, source, a, b), source, row.dtype, "r")
+
+    combine_lanes(memory, f, row, value)
 
 
 def relu(a: np.ndarray) -> np.ndarray:
@@ -144,7 +183,7 @@ def map_lanes(
     for i, lanes in active_lanes(f, row):
         a = read(ub, place(f.src, f.src_block, f.src_repeat, i, lanes, source), source)
         target = place(f.dst, f.dst_block, f.dst_repeat, i, lanes, row.dtype)
-        write(ub, target, function(a), row.dtype)
+        write(ub, target, saturated(f, function(a), row.dtype), row.dtype)
 
 
 def unary(memory: Memories, f: Any, row: Instruction) -> None:
@@ -195,19 +234,23 @@ def duplicate(memory: Memories, f: Any, row: Instruction) -> None:
 
 
 def tree(
-    function: Callable[..., np.ndarray], values: dict[int, np.ndarray], dtype: DType
+    f: Any, function: Callable[..., np.ndarray], values: dict[int, np.ndarray], dtype: DType
 ) -> np.ndarray:
-    """Adjacent lanes combined pair by pair; a lane without partner passes unchanged."""
+    """Adjacent lanes combined pair by pair; a lane without partner passes unchanged.
+
+    The saturation mode binds every node.
+    """
     while len(values) > 1:
         pairs: dict[int, np.ndarray] = {}
         for lane in sorted(values):
             half = lane // 2
             if half in pairs:
-                pairs[half] = arithmetic(function, dtype, pairs[half], values[lane])
+                node = arithmetic(function, dtype, pairs[half], values[lane])
+                pairs[half] = saturated(f, node, dtype)
             else:
                 pairs[half] = values[lane]
         values = pairs
-    return next(iter(values.values()))
+    return saturated(f, next(iter(values.values())), dtype)
 
 
 def reduce(memory: Memories, f: Any, row: Instruction) -> None:
@@ -226,7 +269,7 @@ def reduce(memory: Memories, f: Any, row: Instruction) -> None:
             }
             if members:
                 target = f.dst + (i * f.dst_repeat * results + group) * dtype.bytes
-                write(ub, np.array([target]), tree(function, members, dtype), dtype)
+                write(ub, np.array([target]), tree(f, function, members, dtype), dtype)
 
 
 COMPARE: dict[str, Callable[..., np.ndarray]] = {

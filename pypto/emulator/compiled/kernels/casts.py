@@ -17,7 +17,8 @@ from pypto.emulator.compiled.raw import (
 )
 from pypto.target.numerics import MODES
 
-FLOOR, CEILING, AWAY, TRUNCATE = (MODES.index(letter) for letter in "fcaz")
+FLOOR, CEILING, AWAY, TRUNCATE, ODD = (MODES.index(letter) for letter in "fcazo")
+NEAREST = MODES.index("r")
 
 
 @internal
@@ -109,6 +110,8 @@ def directed(a, mode, sign, narrow, widen):
     inner = bits - 1 if abs(got) > abs(source) else bits
     if mode == TRUNCATE:
         return inner
+    if mode == ODD:
+        return inner if widen(inner) == source else inner | 1
     if mode == AWAY:
         near = widen(inner)
         outer = inner if near == source else inner + 1
@@ -187,6 +190,21 @@ def long_to_f32(a, mode):
 @internal
 def float_to_i8(a, mode):
     return saturated(round_integral(a, mode), -(1 << 7), (1 << 7) - 1)
+
+
+@internal
+def nearest_i8(a):
+    return float_to_i8(a, NEAREST)
+
+
+@internal
+def nearest_u8(a):
+    return float_to_u8(a, NEAREST)
+
+
+@internal
+def clipped_i8(a):
+    return clipped(a, -(1 << 7), (1 << 7) - 1)
 
 
 @internal

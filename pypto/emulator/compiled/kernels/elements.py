@@ -141,6 +141,51 @@ def shift_right(a, amount):
     return a >> amount
 
 
+@internal
+def sum_relu(a, b):
+    return relu(a + b, 0)
+
+
+@internal
+def difference_relu(a, b):
+    return relu(a - b, 0)
+
+
+@internal
+def integer_relu(a, unused):
+    return max(a, 0)
+
+
+@internal
+def short_sum_relu(a, b):
+    """The sum wraps before the comparison."""
+    return max(np.int16(a + b), 0)
+
+
+@internal
+def short_difference_relu(a, b):
+    """The difference wraps before the comparison."""
+    return max(np.int16(a - b), 0)
+
+
+@internal
+def half_sum_relu(a, b):
+    """Rounded to half."""
+    return from_half(to_half(relu(a + b, 0)))
+
+
+@internal
+def half_difference_relu(a, b):
+    """Rounded to half."""
+    return from_half(to_half(relu(a - b, 0)))
+
+
+@internal
+def half_product(a, b):
+    """Rounded to half."""
+    return from_half(to_half(a * b))
+
+
 # One operand; the second is not used, so that all element functions look alike.
 
 

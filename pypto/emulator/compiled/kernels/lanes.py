@@ -126,61 +126,70 @@ def lanes_in_window(mode, low, lanes, on, i, j, width):
 
 
 @internal
-def run_binary(target, first, second, count, element, kind, decode, encode):
+def run_binary(target, first, second, count, element, source_kind, target_kind, decode, encode):
     """A window: no lane reads what another writes."""
-    d, a, b = pointer(target, kind), pointer(first, kind), pointer(second, kind)
+    d = pointer(target, target_kind)
+    a, b = pointer(first, source_kind), pointer(second, source_kind)
     for k in range(count):
         value = element(decode(load_apart(a, k)), decode(load_apart(b, k)))
         store_apart(d, k, encode(value))
 
 
 @internal
-def binary(f, ub, scratch, element, kind, size, decode, encode):
-    """dst = element(src0, src1) on the lanes that are on; a repeat reads before it writes."""
-    lanes = REPEAT_BYTES // size
+def binary(
+    f, ub, scratch, element, source_kind, source_size, target_kind, size, decode, encode, infinity
+):
+    """dst = element(src0, src1) on the lanes that are on, counted on the wider type.
+
+    A repeat reads before it writes. ``infinity``: see ``saturate``.
+    """
+    wide = max(source_size, size)
+    lanes = REPEAT_BYTES // wide
     mode, high, low = f.mask_mode, f.mask_high, f.mask_low
     on = prefix(mode, high, low, lanes)
     total = total_lanes(mode, low, f.repeat, lanes, on)
     all_whole = (
         whole(f.dst_block, f.dst_repeat, size, lanes, total)
-        and whole(f.src0_block, f.src0_repeat, size, lanes, total)
-        and whole(f.src1_block, f.src1_repeat, size, lanes, total)
+        and whole(f.src0_block, f.src0_repeat, source_size, lanes, total)
+        and whole(f.src1_block, f.src1_repeat, source_size, lanes, total)
     )
     one_each = f.dst_block == 1 and f.src0_block == 1 and f.src1_block == 1
-    narrow = BLOCK_BYTES // size
+    narrow = BLOCK_BYTES // wide
     # One window only where no lane reads what an earlier repeat wrote.
+    all_whole = all_whole and f.saturation == 0
     if all_whole and total > lanes:
-        d, a, b = f.dst, f.src0, f.src1
-        all_whole = apart(d, 1, size, a, 1, size, total) and apart(d, 1, size, b, 1, size, total)
+        all_whole = apart(f.dst, 1, size, f.src0, 1, source_size, total)
+        all_whole = all_whole and apart(f.dst, 1, size, f.src1, 1, source_size, total)
     count, parts, width = window(mode, low, f.repeat, lanes, on, all_whole, one_each, narrow)
     for i in range(count):
         d = ub + place(f.dst, f.dst_block, f.dst_repeat, i, 0, size)
-        a = ub + place(f.src0, f.src0_block, f.src0_repeat, i, 0, size)
-        b = ub + place(f.src1, f.src1_block, f.src1_repeat, i, 0, size)
+        a = ub + place(f.src0, f.src0_block, f.src0_repeat, i, 0, source_size)
+        b = ub + place(f.src1, f.src1_block, f.src1_repeat, i, 0, source_size)
         # Lanes behind the last one that is on neither read nor write.
         reach = min(parts * width, total - i * lanes)
         windows = (
             on != HOLES
-            and apart(d, f.dst_block, size, a, f.src0_block, size, reach)
-            and apart(d, f.dst_block, size, b, f.src1_block, size, reach)
+            and apart(d, f.dst_block, size, a, f.src0_block, source_size, reach)
+            and apart(d, f.dst_block, size, b, f.src1_block, source_size, reach)
         )
         for j in range(parts if windows else 0):
             run = lanes_in_window(mode, low, lanes, on, i, j, width)
             run_binary(
                 place(d, f.dst_block, 0, 0, j * width, size),
-                place(a, f.src0_block, 0, 0, j * width, size),
-                place(b, f.src1_block, 0, 0, j * width, size),
-                run, element, kind, decode, encode,
+                place(a, f.src0_block, 0, 0, j * width, source_size),
+                place(b, f.src1_block, 0, 0, j * width, source_size),
+                run, element, source_kind, target_kind, decode, encode,
             )  # fmt: skip
-        if windows:
-            continue
-        results = pointer(scratch, kind)
-        for lane in range(lanes):
+        results = pointer(scratch, target_kind)
+        for lane in range(0 if windows else lanes):
             if lane_on(mode, high, low, lanes, i, lane):
-                x = pointer(place(a, f.src0_block, 0, 0, lane, size), kind)[0]
-                y = pointer(place(b, f.src1_block, 0, 0, lane, size), kind)[0]
+                x = pointer(place(a, f.src0_block, 0, 0, lane, source_size), source_kind)[0]
+                y = pointer(place(b, f.src1_block, 0, 0, lane, source_size), source_kind)[0]
                 results[lane] = encode(element(decode(x), decode(y)))
-        write_lanes(d, f.dst_block, results, kind, size, mode, high, low, lanes, i)
+        if not windows:
+            write_lanes(d, f.dst_block, results, target_kind, size, mode, high, low, lanes, i)
+        if f.saturation != 0 and infinity != 0:
+            saturate(d, f.dst_block, infinity, mode, high, low, lanes, i)
     return 0
 
 
@@ -193,6 +202,24 @@ def write_lanes(target, block, results, kind, size, mode, high, low, lanes, i):
 
 
 @internal
+def limited(bits, infinity):
+    """Bits of a 16-bit float, the largest number in place of infinity and 0 in place of NaN."""
+    magnitude = bits & 0x7FFF
+    if magnitude < infinity:
+        return bits
+    return 0 if magnitude > infinity else (bits & 0x8000) | (infinity - 1)
+
+
+@internal
+def saturate(target, block, infinity, mode, high, low, lanes, i):
+    """Limit the 16-bit floats of a repeat; ``infinity``: its bits in the type, 0 for others."""
+    for lane in range(lanes):
+        if lane_on(mode, high, low, lanes, i, lane):
+            d = pointer(place(target, block, 0, 0, lane, 2), np.uint16)
+            d[0] = np.uint16(limited(np.int64(d[0]), infinity))
+
+
+@internal
 def run_mapped(target, source, count, element, scalar, source_kind, target_kind, decode, encode):
     """A window: no lane reads what another writes."""
     d, a = pointer(target, target_kind), pointer(source, source_kind)
@@ -202,9 +229,13 @@ def run_mapped(target, source, count, element, scalar, source_kind, target_kind,
 
 @internal
 def mapped(
-    f, ub, scratch, element, scalar, source_kind, source_size, target_kind, size, decode, encode
-):
-    """dst = element(src, scalar) on the lanes that are on, counted on the wider type."""
+    f, ub, scratch, element, scalar, source_kind, source_size, target_kind, size, decode, encode,
+    infinity,
+):  # fmt: skip
+    """dst = element(src, scalar) on the lanes that are on, counted on the wider type.
+
+    A repeat reads before it writes. ``infinity``: see ``saturate``.
+    """
     wide = max(source_size, size)
     lanes = REPEAT_BYTES // wide
     mode, high, low = f.mask_mode, f.mask_high, f.mask_low
@@ -215,6 +246,7 @@ def mapped(
     )
     one_each = f.dst_block == 1 and f.src_block == 1
     narrow = BLOCK_BYTES // wide
+    all_whole = all_whole and f.saturation == 0
     if all_whole and total > lanes:
         all_whole = apart(f.dst, 1, size, f.src, 1, source_size, total)
     count, parts, width = window(mode, low, f.repeat, lanes, on, all_whole, one_each, narrow)
@@ -231,14 +263,15 @@ def mapped(
                 place(a, f.src_block, 0, 0, j * width, source_size),
                 run, element, scalar, source_kind, target_kind, decode, encode,
             )  # fmt: skip
-        if windows:
-            continue
         results = pointer(scratch, target_kind)
-        for lane in range(lanes):
+        for lane in range(0 if windows else lanes):
             if lane_on(mode, high, low, lanes, i, lane):
                 x = pointer(place(a, f.src_block, 0, 0, lane, source_size), source_kind)[0]
                 results[lane] = encode(element(decode(x), scalar))
-        write_lanes(d, f.dst_block, results, target_kind, size, mode, high, low, lanes, i)
+        if not windows:
+            write_lanes(d, f.dst_block, results, target_kind, size, mode, high, low, lanes, i)
+        if f.saturation != 0 and infinity != 0:
+            saturate(d, f.dst_block, infinity, mode, high, low, lanes, i)
     return 0
 
 
