@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from pypto.dialects import tik
 from pypto.dialects.scalars import SCALAR_MEANINGS, SCALAR_OPERATIONS, constant_of
 from pypto.dialects.tik_instructions import InstructionOp
-from pypto.target.instructions.scalar import ScalarKind
+from pypto.target.instructions.scalar import ZERO_AT_LAUNCH, ScalarKind
 from pypto.target.memory import PIPES
 from pypto.target.program import Program
 from pypto.target.rows import MASK_COLUMN, OPCODE_COLUMN, OPERAND_COLUMN, forms_by_opcode
@@ -106,7 +106,7 @@ class ProgramMachine:
     def __init__(self, program: Program, arguments: list[int], block: int, blocks: int) -> None:
         self.program, self.arguments = program, arguments
         self.registers = [block, blocks, *range(-30_000, -29_970)]
-        self.state: dict[str, int] = {}
+        self.state: dict[str, int] = dict.fromkeys(ZERO_AT_LAUNCH, 0)
         self.trace: Trace = []
         self.steps = 0
         place = 0

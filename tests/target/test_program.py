@@ -118,8 +118,8 @@ UB = 196608
     [
         (changed(1, OPCODE_COLUMN, 60), "row 1 has the unknown opcode 60"),
         (changed(1, PIPE_COLUMN, 3), "row 1 (vadd.f16): pipe column 3 is not its pipe 1"),
-        (changed(1, MASK_COLUMN, 1 << 19), "columns beyond its 13 operands"),
-        (changed(1, OPERAND + 13, 1), "columns beyond its 13 operands"),
+        (changed(1, MASK_COLUMN, 1 << 19), "columns beyond its 14 operands"),
+        (changed(1, OPERAND + 14, 1), "columns beyond its 14 operands"),
         (changed(1, OPERAND + 12, 1), "mask_low is 1, legal is 0..0"),
         (changed(1, OPERAND + 1, 32), "there is no register r32"),
         (changed(1, LINE_COLUMN, 2), "source line 2 of 2 lines"),
