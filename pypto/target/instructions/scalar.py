@@ -32,7 +32,16 @@ STATE_REGISTERS: tuple[str, ...] = (
 )
 
 # Registers that hold 0 at launch, which programs may rely on.
-ZERO_AT_LAUNCH: tuple[str, ...] = ("saturation",)
+ZERO_AT_LAUNCH: tuple[str, ...] = (
+    "l2_mode",
+    "hf32",
+    "fmatrix",
+    "fmatrix_b",
+    "padding",
+    "quant_pre",
+    "quant_words",
+    "saturation",
+)
 
 
 class ScalarKind(StrEnum):
