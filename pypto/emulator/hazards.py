@@ -3,17 +3,20 @@
 ``check`` judges the dispatched instructions of one launch, ``check_program`` a program on given
 arguments, ``check_executable`` all launches of an Executable. Instructions are followed in the
 order of dispatch; a wait whose token is missing holds its pipe, and what follows on that pipe,
-until a later set brings it. Blocks of one launch have no flags between them, so each is followed
-alone, and conflicts between blocks in global memory are races.
+until a later set brings it. A core that waits for others is left until they have set. What sets
+and waits between cores do not order is a race where the cores meet in global memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from pypto.emulator.crew import Crew
 from pypto.emulator.hazards_context import Context, GlobalBuffer
 from pypto.emulator.hazards_core import Core
 from pypto.emulator.hazards_marks import POISON, Marks
@@ -21,7 +24,6 @@ from pypto.emulator.hazards_memory import Memory
 from pypto.emulator.hazards_report import Hazard, HazardKind, Site
 from pypto.emulator.hazards_trace import Dispatch, trace
 from pypto.emulator.placement import launch_arguments, place
-from pypto.errors import DeviceError
 from pypto.target.executable import BufferArgument, Executable, Launch, Role
 from pypto.target.memory import Pipe, Space
 from pypto.target.program import Program
@@ -42,27 +44,58 @@ __all__ = [
 
 
 def check(
-    program: Program,
-    log: Iterable[Dispatch],
+    crew: Crew,
+    dispatches: Callable[[int], Iterator[Dispatch]],
     machine: Soc,
     buffers: Sequence[GlobalBuffer] = (),
     *,
     compiled: bool = True,
-    marks: Marks | None = None,
+    gm: np.ndarray | None = None,
 ) -> list[Hazard]:
-    """The hazards of one launch, given what its cores dispatched, core after core.
+    """The hazards of one launch; ``dispatches`` says what each of its cores dispatches.
 
     ``compiled``: what compiled code must not do (a latent double set, a wait before its set) is
-    an error, else a warning. ``marks`` carries what memory holds over several launches.
+    an error, else a warning. ``gm`` holds the marks of global memory over several launches.
     """
-    context = Context(program, machine, buffers, compiled)
-    memory = Memory(context, marks or Marks(machine, global_marks(buffers)))
-    for _, dispatches in groupby(log, key=lambda dispatch: dispatch.core):
-        memory.marks.restart()
-        core = Core(context, memory)
-        core.run(dispatches)
-        context.report.add_cures(program.core, core.flag_list())
+    context = Context(crew, machine, buffers, compiled)
+    marks = global_marks(buffers) if gm is None else gm
+    resolved: dict[Any, Any] = {}
+    waiting: deque[Core] = deque()
+    idle = 0
+    fresh = iter(range(len(crew.kinds)))
+    while True:
+        # Cores that never wait for others are followed one after another, each to its end.
+        number = next(fresh, None)
+        if number is not None:
+            memory = Memory(context, Marks(machine, marks), resolved)
+            core = Core(context, memory, number, dispatches(number))
+        elif waiting and idle < len(waiting):
+            core = waiting.popleft()
+        else:
+            break
+        before = core.number
+        if core.run():
+            idle = 0
+        else:
+            waiting.append(core)
+            idle = idle + 1 if core.number == before else 0
+    for core in waiting:
+        core.give_up()
+    if not waiting:
+        _check_cross_balance(context)
     return context.report.hazards()
+
+
+def _check_cross_balance(context: Context) -> None:
+    """Sets for other cores that somebody has not waited for."""
+    for core, _, number in context.cross.unbalanced():
+        context.add(
+            HazardKind.UNBALANCED,
+            context.set_by[core, number],
+            message=f"cross-core flag {number} of {context.crew.core_name(core)} is still set "
+            "somewhere when the kernel ends",
+            cure="wait for it on every core that it reaches: it would hit the next kernel",
+        )
 
 
 def check_program(
@@ -73,14 +106,22 @@ def check_program(
     buffers: Sequence[GlobalBuffer] = (),
     *,
     compiled: bool = True,
-    marks: Marks | None = None,
 ) -> list[Hazard]:
     """The hazards of one launch of a program on ``grid`` blocks.
 
     ``parameters`` holds the launch arguments: addresses of buffers, and scalars.
     """
-    log = (one for block in range(grid) for one in trace(program, block, grid, parameters))
-    return check(program, log, machine, buffers, compiled=compiled, marks=marks)
+    crew = Crew.of([program], grid)
+    log = partial(core_trace, crew, parameters)
+    return check(crew, log, machine, buffers, compiled=compiled)
+
+
+def core_trace(crew: Crew, parameters: Sequence[int], core: int) -> Iterator[Dispatch]:
+    """What a core of a launch dispatches; ``parameters`` are those of all programs."""
+    member = crew.of_core(core)
+    own = parameters[member.parameter : member.parameter + len(member.program.parameters)]
+    block, sub_block = crew.block(core)
+    return trace(member.program, block, crew.grid, own, core=core, sub_block=sub_block)
 
 
 def check_executable(
@@ -95,36 +136,25 @@ def check_executable(
             executable.buffers, placement.addresses, placement.sizes, strict=True
         )
     ]
-    marks = Marks(machine, global_marks(buffers))
+    gm = global_marks(buffers)
     found: list[Hazard] = []
     for step in executable.steps:
-        if step.vector is not None:
-            raise DeviceError(
-                "UNSUPPORTED",
-                "the checker follows launches of one program, this one has two",
-                fix="run it without --check",
-            )
-        program = executable.programs[step.program]
-        found += check_program(
-            program,
-            machine,
-            step.grid,
-            launch_arguments(step, placement, input_shapes).tolist(),
-            _touched(step, program, buffers),
-            compiled=compiled,
-            marks=marks,
-        )
-    return found + _unwritten(executable, buffers, marks)
+        crew = Crew.of([executable.programs[part.program] for part in step.parts], step.grid)
+        parameters = launch_arguments(step, placement, input_shapes).tolist()
+        touched = _touched(step, crew, buffers)
+        log = partial(core_trace, crew, parameters)
+        found += check(crew, log, machine, touched, compiled=compiled, gm=gm)
+    return found + _unwritten(executable, buffers, gm)
 
 
 def _unwritten(
-    executable: Executable, buffers: Sequence[GlobalBuffer], marks: Marks
+    executable: Executable, buffers: Sequence[GlobalBuffer], gm: np.ndarray
 ) -> list[Hazard]:
     """Results of which some bytes hold nothing when all launches have ended."""
     found = []
     for number in dict.fromkeys(executable.results):
         buffer = buffers[number]
-        holes = np.flatnonzero(marks.memory[Space.GM][buffer.address : buffer.stop] == POISON)
+        holes = np.flatnonzero(gm[buffer.address : buffer.stop] == POISON)
         if not holes.size:
             continue
         found.append(
@@ -158,10 +188,11 @@ def global_marks(buffers: Sequence[GlobalBuffer]) -> np.ndarray:
     return marks
 
 
-def _touched(step: Launch, program: Program, buffers: list[GlobalBuffer]) -> list[GlobalBuffer]:
+def _touched(step: Launch, crew: Crew, buffers: list[GlobalBuffer]) -> list[GlobalBuffer]:
     """The buffers a launch is given, writable where a parameter says so."""
     writable: dict[int, bool] = {}
-    for argument, parameter in zip(step.arguments, program.parameters, strict=True):
+    parameters = [p for member in crew.members for p in member.program.parameters]
+    for argument, parameter in zip(step.all_arguments, parameters, strict=True):
         if isinstance(argument, BufferArgument):
             before = writable.get(argument.buffer, False)
             writable[argument.buffer] = before or parameter.writes

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from pypto.emulator.crew import Crew
 from pypto.emulator.hazards_report import Hazard, HazardKind, Report, Site
+from pypto.emulator.hazards_shadow import Shadow
 from pypto.emulator.hazards_trace import Dispatch
+from pypto.target.clocks import PIPE_COUNT
+from pypto.target.clocks_cross import CrossClock, Release
 from pypto.target.executable import allocated_bytes
 from pypto.target.memory import PIPES, Space
-from pypto.target.program import Program
 from pypto.target.rows import LINE_COLUMN
 from pypto.target.soc import Soc
 
@@ -36,55 +38,58 @@ class GlobalBuffer(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A dispatched instruction: its number on its core, what the scalar unit knew then."""
+    """A dispatched instruction: its number on its core, what the core knew then.
+
+    ``scalar`` is what its scalar unit knew of its own pipes, ``others`` of other cores.
+    """
 
     dispatch: Dispatch
     number: int
     scalar: tuple[int, ...]
+    others: Release
 
 
-class CoreHistory(NamedTuple):
-    """What each pipe of a core has issued; stamps of the core are above ``base``."""
+class Region(NamedTuple):
+    """A writable range of global memory with the last accesses to it."""
 
-    base: int
-    issued: list[list[Entry]]
+    start: int
+    stop: int
+    shadow: Shadow
 
 
 class Context:
     """One launch being checked."""
 
     def __init__(
-        self, program: Program, machine: Soc, buffers: Sequence[GlobalBuffer], compiled: bool
+        self, crew: Crew, machine: Soc, buffers: Sequence[GlobalBuffer], compiled: bool
     ) -> None:
-        self.program = program
+        self.crew = crew
         self.machine = machine
         self.buffers = buffers
         self.compiled = compiled
         self.report = Report()
-        self.cores: list[CoreHistory] = []
-
-    def begin_core(self, pipes: int) -> CoreHistory:
-        """The history of the next core."""
-        base = 0
-        if self.cores:
-            base = self.cores[-1].base + max(map(len, self.cores[-1].issued))
-        self.cores.append(CoreHistory(base, [[] for _ in range(pipes)]))
-        return self.cores[-1]
-
-    def issued(self, pipe: int, stamp: int) -> Entry:
-        """The instruction that a stamp stands for."""
-        core = self.cores[bisect_left(self.cores, stamp, key=lambda history: history.base) - 1]
-        return core.issued[pipe][stamp - core.base - 1]
+        cores = len(crew.kinds)
+        self.cross = CrossClock(crew.first_vector, cores)
+        self.set_by: dict[tuple[int, int], Entry] = {}  # the last set of each core and id
+        self.issued: list[list[list[Entry]]] = [
+            [[] for _ in range(PIPE_COUNT)] for _ in range(cores)
+        ]
+        writable = (b for b in buffers if b.writable)
+        self.regions = [
+            Region(start, stop, Shadow(stop - start, start))
+            for start, stop in _joined((b.address, b.limit) for b in writable)
+        ]
 
     def site(self, entry: Entry) -> Site:
         dispatch = entry.dispatch
-        line = int(self.program.rows[dispatch.row, LINE_COLUMN])
+        program = self.crew.of_core(dispatch.core).program
+        line = int(program.rows[dispatch.row, LINE_COLUMN])
         return Site(
             dispatch.form.mnemonic,
             PIPES[dispatch.form.queue(dispatch.operands)],
             dispatch.core,
             dispatch.row,
-            self.program.lines[line] if line >= 0 else "",
+            program.lines[line] if line >= 0 else "",
             entry.number,
         )
 
@@ -93,7 +98,9 @@ class Context:
         if space is Space.GM:
             buffer = self.global_buffer(address)
             return ("", 0) if buffer is None else (buffer.name, buffer.limit)
-        for local in self.program.buffers:
+        # Programs of one launch have no memory space in common.
+        programs = (member.program for member in self.crew.members)
+        for local in (buffer for program in programs for buffer in program.buffers):
             offset = address - local.address
             if local.space is space and 0 <= offset < local.bytes:
                 size = local.bytes // local.slots
@@ -112,3 +119,14 @@ class Context:
         if "space" in rest:
             rest["buffer"] = self.buffer_at(rest["space"], rest["start"])[0]
         self.report.add(Hazard(kind, self.site(entry), **rest))
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges in order, those that overlap joined, empty ones left out."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
+        elif start < stop:
+            joined.append((start, stop))
+    return joined

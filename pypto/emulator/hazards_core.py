@@ -10,6 +10,7 @@ from pypto.emulator.hazards_memory import Memory
 from pypto.emulator.hazards_report import Flag, HazardKind, event
 from pypto.emulator.hazards_trace import Dispatch
 from pypto.target.clocks import PIPE_COUNT, SCALAR, Clock, EventKey, SetVerdict
+from pypto.target.groups import CROSS_IDS, MODES, MOST_COUNTED, has_mode
 from pypto.target.instructions import ScalarKind
 from pypto.target.memory import PIPES
 
@@ -17,30 +18,68 @@ FLAG_KINDS = (ScalarKind.SET_FLAG, ScalarKind.WAIT_FLAG)
 
 
 class Core:
-    """One core being followed, in dispatch order as far as its flags allow."""
+    """One core being followed, in dispatch order as far as flags allow."""
 
-    def __init__(self, context: Context, memory: Memory) -> None:
+    def __init__(
+        self, context: Context, memory: Memory, core: int, dispatches: Iterator[Dispatch]
+    ) -> None:
         self.context = context
         self.memory = memory
-        self.history = context.begin_core(PIPE_COUNT)
+        self.core = core
+        self.dispatches = dispatches
+        self.number = 0
+        self.awaited: Entry | None = None  # a wait for other cores that holds the scalar unit
+        self.issued = context.issued[core]
         self.clock = Clock()
         self.queues: list[deque[Entry]] = [deque() for _ in range(PIPE_COUNT)]
         self.flags: list[Entry] = []
         self.set_by: dict[EventKey, Entry] = {}
         self.late: set[int] = set()
 
-    def run(self, dispatches: Iterator[Dispatch]) -> None:
-        """Follow the core to its end, or to a deadlock."""
-        for number, dispatch in enumerate(dispatches):
-            entry = Entry(dispatch, number, self.clock.dispatched())
+    def run(self) -> bool:
+        """Follow the core until it waits for others (False), or to its end or a deadlock."""
+        if self.awaited is not None and not self._issue(self.awaited, SCALAR):
+            return False
+        self.awaited = None
+        for dispatch in self.dispatches:
+            others = self.context.cross.known(self.core)
+            entry = Entry(dispatch, self.number, self.clock.dispatched(), others)
+            self.number += 1
             obstacle = self._dispatch(entry)
+            if obstacle and dispatch.form.kind is ScalarKind.CROSS_WAIT:
+                self.awaited = entry
+                return False
             if obstacle:
-                self._deadlock(entry, obstacle, dispatches)
-                return
-        if any(self.queues):
-            self._deadlock(None, "", iter(()))
-            return
-        self._finish()
+                self._deadlock(entry, obstacle)
+                break
+        else:
+            if any(self.queues):
+                self._deadlock(None, "")
+            else:
+                self._finish()
+        self._add_cures()
+        return True
+
+    def give_up(self) -> None:
+        """The set that the core waits for never comes."""
+        assert self.awaited is not None
+        (number,) = self.awaited.dispatch.operands
+        missing = self.context.cross.missing(self.core, number)
+        names = ", ".join(self.context.crew.core_name(core) for core in missing)
+        why = f"{names} set it less often" if missing else "no set of it is left"
+        self.context.add(
+            HazardKind.DEADLOCK,
+            self.awaited,
+            message=f"{self.context.crew.core_name(self.core)} waits for cross-core flag {number} "
+            f"(row {self.awaited.dispatch.row}): {why}",
+            cure="every wait needs one set of each core that the mode names",
+        )
+        self._add_cures()
+
+    def _add_cures(self) -> None:
+        crew = self.context.crew
+        kind = crew.of_core(self.core).program.core
+        self.context.report.add_cures(self.core, kind, self.flag_list(), crew.is_mixed)
 
     def flag_list(self) -> list[Flag]:
         """The sets and waits dispatched, for cures."""
@@ -98,11 +137,16 @@ class Core:
             self.clock.barrier_all()
         elif form.kind is ScalarKind.BARRIER:
             self.clock.barrier(pipe, entry.scalar)
+        elif form.kind is ScalarKind.CROSS_SET:
+            self._cross_set(entry, pipe)
+        elif form.kind is ScalarKind.CROSS_WAIT:
+            if not self._cross_wait(entry):
+                return False
         else:
             self.clock.data(pipe, entry.scalar)
-        self.history.issued[pipe].append(entry)
+        self.issued[pipe].append(entry)
         if form.row is not None:
-            self.memory.step(entry, form.row, pipe, self.clock, self.history)
+            self.memory.step(entry, form.row, pipe, self.clock)
         if form.kind is ScalarKind.SET_FLAG and pipe == SCALAR:
             self._advance(entry.dispatch.operands[1])
         return True
@@ -121,7 +165,7 @@ class Core:
         if running:
             self.context.add(
                 HazardKind.NOT_DRAINED,
-                self.history.issued[running[0]][-1],
+                self.issued[running[0]][-1],
                 message=f"{PIPES[running[0]]} may still work when the kernel ends",
                 cure="end with `pipe_barrier all`",
                 warning=not self.context.compiled,
@@ -146,6 +190,58 @@ class Core:
             warning=not happened and not self.context.compiled,
         )
 
+    def _cross_set(self, entry: Entry, pipe: int) -> None:
+        """A set for other cores: its counters must have room, and one pipe and mode be enough."""
+        _, mode, number = entry.dispatch.operands
+        cross, crew = self.context.cross, self.context.crew
+        ended = self.clock.cross_set(pipe, entry.scalar)
+        known = 0 <= mode < MODES and 0 <= number < CROSS_IDS
+        if not known or not has_mode(self.core, mode, cross.first_vector, cross.cores):
+            name = crew.core_name(self.core)
+            message = f"mode {mode} and id {number} are none that {name} of this launch can set"
+            self.context.add(HazardKind.ILLEGAL_OPERAND, entry, message=message)
+            return
+        before = self.context.set_by.get((self.core, number))
+        self.context.set_by[self.core, number] = entry
+        first = None if before is None else self.context.site(before)
+        if cross.is_mixed(self.core, pipe, mode, number):
+            self.context.add(
+                HazardKind.CROSS_MIXED,
+                entry,
+                first=first,
+                message=f"cross-core flag {number} is set from two pipes or by two modes, so "
+                "that a wait cannot know which of them is over",
+                cure="use another id for each pipe and mode",
+            )
+        verdict = cross.set(self.core, pipe, mode, number, ended, entry.others)
+        if verdict is SetVerdict.SAFE:
+            return
+        happened = verdict is SetVerdict.HAPPENED
+        how = "is" if happened else "may be"
+        self.context.add(
+            HazardKind.CROSS_OVERFLOW,
+            entry,
+            first=first,
+            detail=str(verdict),
+            message=f"cross-core flag {number} {how} set while its counter stands at "
+            f"{MOST_COUNTED}",
+            cure="wait for a set back from the other core before so many sets",
+            warning=not happened and not self.context.compiled,
+        )
+
+    def _cross_wait(self, entry: Entry) -> bool:
+        (number,) = entry.dispatch.operands
+        cross = self.context.cross
+        if not 0 <= number < CROSS_IDS:
+            message = f"there is no cross-core flag {number}"
+            self.context.add(HazardKind.ILLEGAL_OPERAND, entry, message=message)
+            self.clock.data(SCALAR)
+            return True
+        if not cross.wait(self.core, number):
+            return False
+        self.clock.cross_wait(cross.ended[self.core].get(self.core, ()))
+        return True
+
     def _wait_before_set(self, entry: Entry) -> None:
         key = EventKey(*entry.dispatch.operands)
         self.context.add(
@@ -157,7 +253,7 @@ class Core:
             warning=not self.context.compiled,
         )
 
-    def _deadlock(self, held: Entry | None, obstacle: str, rest: Iterator[Dispatch]) -> None:
+    def _deadlock(self, held: Entry | None, obstacle: str) -> None:
         """Report who waits for whom; ``held`` is what the scalar unit cannot dispatch."""
         waiting = [queue[0] for queue in self.queues if queue]
         lines: list[str] = []
@@ -169,7 +265,7 @@ class Core:
             waiting.append(held)
         elif held is not None:
             lines.append(f"s cannot dispatch {self.context.site(held)}: {obstacle}")
-        undispatched = [dispatch for dispatch in rest if dispatch.form.kind is ScalarKind.SET_FLAG]
+        undispatched = [one for one in self.dispatches if one.form.kind is ScalarKind.SET_FLAG]
         if held is not None:
             undispatched.append(held.dispatch)
         for entry in waiting:

@@ -51,11 +51,6 @@ class Marks:
         }
         self.memory[Space.GM] = gm
 
-    def restart(self) -> None:
-        """Poison the local memories: the next core begins."""
-        for space in LOCAL_SPACES:
-            self.memory[space].fill(POISON)
-
     def step(self, row: Instruction, fields: Any, operands: list[Operand]) -> list[UnsetRead]:
         """Follow one instruction; what it uses although nothing has written it."""
         unset = [o for o in operands if self._is_used(o.field, fields) and self._poisoned(o)]
@@ -95,7 +90,7 @@ class Marks:
     def _complaint(self, operand: Operand) -> UnsetRead:
         memory = self._of(operand)
         box = next(box for box in operand.where if view(memory, box).any())
-        marks = Touched(0, 0, box, view(memory, box), CLEAN)
+        marks = Touched(0, 0, 0, box, view(memory, box), CLEAN)
         return UnsetRead(operand.field, *marks.addresses(POISON))
 
     def _compare(self, row: Instruction, operands: list[Operand], result: Operand) -> None:

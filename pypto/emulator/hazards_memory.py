@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from pypto.emulator.hazards_context import Context, CoreHistory, Entry
+from pypto.emulator.hazards_context import Context, Entry
 from pypto.emulator.hazards_marks import CLEAN, Marks, Operand
 from pypto.emulator.hazards_report import Hazard, HazardKind
 from pypto.emulator.hazards_shadow import READ, WRITE, Shadow, Touched, boxes
-from pypto.target.clocks import Accumulation, Clock, same_pipe_is_ordered
+from pypto.target.clocks import PIPE_COUNT, Accumulation, Clock, same_pipe_is_ordered
 from pypto.target.instruction import (
     UNBOUNDED,
     Field,
@@ -20,13 +19,7 @@ from pypto.target.instructions.blocks import BLOCKS_OF_GM, UB_TO_GM
 from pypto.target.limits import LimitError, check_fields
 from pypto.target.memory import LOCAL_SPACES, Pipe, Space
 
-
-class Region(NamedTuple):
-    """A writable range of global memory with the last accesses to it."""
-
-    start: int
-    stop: int
-    shadow: Shadow
+NOTHING = (0,) * PIPE_COUNT  # known of a core that no wait tells of
 
 
 class Resolved(NamedTuple):
@@ -39,23 +32,24 @@ class Resolved(NamedTuple):
 
 
 class Memory:
-    """All memories of a launch: who touched which byte last, and what holds no value."""
+    """The memories that a core sees: who touched which byte last, and what holds no value.
 
-    def __init__(self, context: Context, marks: Marks) -> None:
+    ``resolved`` is shared by cores that run the same program.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        marks: Marks,
+        resolved: dict[tuple[str, tuple[int, ...]], Resolved],
+    ) -> None:
         self.context = context
         self.marks = marks
-        self.resolved: dict[tuple[str, tuple[int, ...]], Resolved] = {}
+        self.resolved = resolved
         capacity = context.machine.capacity
         self.local = {space: Shadow(capacity[space]) for space in LOCAL_SPACES}
-        writable = (b for b in context.buffers if b.writable)
-        self.regions = [
-            Region(start, stop, Shadow(stop - start, start, shared=True))
-            for start, stop in _joined((b.address, b.limit) for b in writable)
-        ]
 
-    def step(
-        self, entry: Entry, row: Instruction, pipe: int, clock: Clock, history: CoreHistory
-    ) -> None:
+    def step(self, entry: Entry, row: Instruction, pipe: int, clock: Clock) -> None:
         """Check the instruction just issued on ``pipe`` and remember what it touches."""
         key = (row.mnemonic, entry.dispatch.operands)
         resolved = self.resolved.get(key) or self._resolve(row, entry.dispatch.operands)
@@ -66,12 +60,12 @@ class Memory:
             self.context.add(entry=entry, **problem)
             return
         for operand in operands:
-            self._conflicts(entry, pipe, operand, fields, clock, history)
-        stamp = history.base + clock.issued[pipe]
+            self._conflicts(entry, pipe, operand, fields, clock)
+        core, stamp = entry.dispatch.core, clock.issued[pipe]
         for operand in operands:
             for shadow in self._shadows(operand):
                 for kind in _kinds(operand.field, fields):
-                    shadow.record(pipe, kind, operand.where, stamp, history.base)
+                    shadow.record(core, pipe, kind, operand.where, stamp)
         unset_reads = self.marks.step(row, fields, used)
         if row.family is UB_TO_GM:
             self._forget_behind(fields.dst)
@@ -152,7 +146,7 @@ class Memory:
         if not operand.where:
             return []
         start = operand.where[0].start
-        return [r.shadow for r in self.regions if r.start <= start < r.stop]
+        return [r.shadow for r in self.context.regions if r.start <= start < r.stop]
 
     def _conflicts(
         self,
@@ -161,27 +155,31 @@ class Memory:
         operand: Operand,
         fields: Any,
         clock: Clock,
-        history: CoreHistory,
     ) -> None:
         """Report earlier accesses that clash with an operand and are not ordered before it."""
+
+        def floor(core: int, other: int) -> int:
+            if core == entry.dispatch.core:
+                return clock.known[pipe][other]
+            return entry.others.ended.get(core, NOTHING)[other]
+
         for shadow in self._shadows(operand):
             for kind in _kinds(operand.field, fields):
-                seen: set[tuple[int, int]] = set()
-                found = shadow.conflicts(kind, operand.where, clock.known[pipe], history.base)
-                for touched in found:
-                    if (touched.pipe, touched.kind) in seen:
+                seen: set[tuple[int, int, int]] = set()
+                for touched in shadow.conflicts(kind, operand.where, floor):
+                    if touched[:3] in seen:
                         continue
                     for stamp in touched.unordered():
                         if self._race(entry, pipe, operand.field, kind, touched, stamp):
-                            seen.add((touched.pipe, touched.kind))
+                            seen.add(touched[:3])
                             break
 
     def _race(
         self, entry: Entry, pipe: int, field: Field, kind: int, touched: Touched, stamp: int
     ) -> bool:
         """Report a race; False when hardware orders the two."""
-        other = self.context.issued(touched.pipe, stamp)
-        same_core = other.dispatch.core == entry.dispatch.core
+        other = self.context.issued[touched.core][touched.pipe][stamp - 1]
+        same_core = touched.core == entry.dispatch.core
         if (
             same_core
             and touched.pipe == pipe
@@ -208,17 +206,6 @@ class Memory:
             )
         )
         return True
-
-
-def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges in order, those that overlap joined, empty ones left out."""
-    joined: list[tuple[int, int]] = []
-    for start, stop in sorted(ranges):
-        if joined and start < joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(stop, joined[-1][1]))
-        elif start < stop:
-            joined.append((start, stop))
-    return joined
 
 
 def _kinds(field: Field, fields: Any) -> list[int]:

@@ -20,8 +20,16 @@ class HazardKind(StrEnum):
     DEADLOCK = "DEADLOCK"
     UNINIT_READ = "UNINIT_READ"
     UNWRITTEN = "UNWRITTEN"
+    CROSS_OVERFLOW = "CROSS_OVERFLOW"
+    CROSS_MIXED = "CROSS_MIXED"
     OUT_OF_BOUNDS = "OUT_OF_BOUNDS"
     ILLEGAL_OPERAND = "ILLEGAL_OPERAND"
+
+
+CORES_CURE = "give the bytes to one core only, or split the work into two launches"
+CROSS_CURE = (
+    "put `ffts_cross_core_sync` after the first, on its pipe, and `wait_flag_dev` before the second"
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class Site:
 class Hazard:
     """One finding per pair of rows; ``count`` says how often it was seen.
 
-    ``detail`` is RAW, WAR or WAW of a race, ``happened`` or ``latent`` of a double set.
+    ``detail`` is RAW, WAR or WAW of a race, ``happened`` or ``latent`` of a double set and of a
+    counter that is too high.
     ``start``..``stop`` are the bytes of ``space``, all occurrences together. ``warning``: wrong
     in compiled code only.
     """
@@ -103,12 +112,21 @@ class Report:
             stop=max(known.stop, hazard.stop),
         )
 
-    def add_cures(self, core: CoreKind, flags: list[Flag]) -> None:
-        """Say how to cure the races of the core just followed, which dispatched ``flags``."""
+    def add_cures(self, core: int, kind: CoreKind, flags: list[Flag], mixed: bool) -> None:
+        """Say how to cure the races of the core just followed, which dispatched ``flags``.
+
+        ``mixed``: both kinds of cores run, so that sets and waits between them may help.
+        """
         for key, hazard in self._found.items():
-            if hazard.kind is HazardKind.RACE and not hazard.cure and hazard.first is not None:
-                cure = race_cure(hazard.first, hazard.second, core, flags)
-                self._found[key] = replace(hazard, cure=cure)
+            if hazard.kind is not HazardKind.RACE or hazard.cure or hazard.first is None:
+                continue
+            if hazard.second.core != core:
+                continue
+            if hazard.first.core == core:
+                cure = race_cure(hazard.first, hazard.second, kind, flags)
+            else:
+                cure = CROSS_CURE if mixed else CORES_CURE
+            self._found[key] = replace(hazard, cure=cure)
 
     def hazards(self) -> list[Hazard]:
         return list(self._found.values())
@@ -139,8 +157,6 @@ class Flag:
 
 def race_cure(first: Site, second: Site, core: CoreKind, flags: list[Flag]) -> str:
     """How to order ``second`` after ``first``; ``flags`` is what the core dispatched."""
-    if first.core != second.core:
-        return "give the bytes to one core only, or split the work into two launches"
     if first.pipe == second.pipe:
         return f"put `pipe_barrier {second.pipe}` directly before the second"
     source, target = first.pipe, second.pipe

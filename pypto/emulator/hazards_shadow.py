@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from pypto.target.instruction import Access
 
+PAGE_BYTES = 4096
 READ, WRITE = -2, -1  # kinds of access; an atomic of mode m is a kind of its own, m > 0
 
 
@@ -70,6 +71,7 @@ def view(array: np.ndarray, box: Box, origin: int = 0) -> np.ndarray:
 class Touched(NamedTuple):
     """Last stamps of a kind of access by a pipe to the bytes of a box; below ``floor``: ordered."""
 
+    core: int
     pipe: int
     kind: int
     box: Box
@@ -100,60 +102,56 @@ def clash(one: int, other: int) -> bool:
     return one == WRITE or other == WRITE or one != other
 
 
-class Shadow:
-    """The last accesses to ``size`` bytes from address ``origin``.
+class Last(NamedTuple):
+    """Stamps of the last access to each byte, and which pages were ever touched."""
 
-    Stamps grow over cores: those of the core being checked lie above ``base``, and 0 means never.
-    A shadow of memory ``shared`` by the cores keeps, beside the last access, the last one by an
-    earlier core.
+    stamps: np.ndarray  # int32[bytes]
+    pages: np.ndarray  # bool[pages]
+
+
+class Shadow:
+    """The last accesses to ``size`` bytes from address ``origin``, by core, pipe and kind.
+
+    Stamps count the instructions of one pipe of one core from 1; 0 means never.
     """
 
-    def __init__(self, size: int, origin: int = 0, shared: bool = False) -> None:
+    def __init__(self, size: int, origin: int = 0) -> None:
         self.size = size
         self.origin = origin
-        self.shared = shared
-        self.last: dict[tuple[int, int], np.ndarray] = {}
-        self.earlier: dict[tuple[int, int], np.ndarray] = {}
+        self.last: dict[tuple[int, int, int], Last] = {}
 
     def conflicts(
-        self, kind: int, where: list[Box], known: list[int], base: int
+        self, kind: int, where: list[Box], floor: Callable[[int, int], int]
     ) -> Iterator[Touched]:
         """Where clashing accesses are not known to have ended.
 
-        ``known[p]`` is how many instructions of pipe p have ended for certain.
+        ``floor(core, pipe)`` is how many instructions of a pipe have ended for certain.
         """
-        for (pipe, other), stamps in self.last.items():
+        for (core, pipe, other), last in self.last.items():
             if not clash(kind, other):
                 continue
-            floor = base + known[pipe]
+            ended = floor(core, pipe)
             for box in where:
-                items = view(stamps, box, self.origin)
-                if items.max() > floor:
-                    yield Touched(pipe, other, box, items, floor)
-                if self.shared and base:
-                    foreign = np.where(items > base, 0, items)
-                    earlier = self.earlier.get((pipe, other))
-                    if earlier is not None:
-                        foreign = np.maximum(foreign, view(earlier, box, self.origin))
-                    if foreign.any():
-                        yield Touched(pipe, other, box, foreign, 0)
+                if not last.pages[self._pages(box)].any():
+                    continue
+                items = view(last.stamps, box, self.origin)
+                if items.max() > ended:
+                    yield Touched(core, pipe, other, box, items, ended)
 
-    def record(self, pipe: int, kind: int, where: list[Box], stamp: int, base: int) -> None:
-        """Instruction ``stamp`` (above ``base``) of a pipe touches the boxes."""
-        key = (pipe, kind)
+    def record(self, core: int, pipe: int, kind: int, where: list[Box], stamp: int) -> None:
+        """Instruction ``stamp`` of a pipe touches the boxes."""
+        key = (core, pipe, kind)
         if key not in self.last:
-            self.last[key] = np.zeros(self.size, np.int32)
+            pages = np.zeros(self.size // PAGE_BYTES + 1, np.bool_)
+            # Memory that is never touched costs nothing.
+            self.last[key] = Last(np.zeros(self.size, np.int32), pages)
+        last = self.last[key]
         for box in where:
-            items = view(self.last[key], box, self.origin)
-            if self.shared and base:
-                self._keep(key, box, items, base)
-            items[...] = stamp
+            view(last.stamps, box, self.origin)[...] = stamp
+            last.pages[self._pages(box)] = True
 
-    def _keep(self, key: tuple[int, int], box: Box, items: np.ndarray, base: int) -> None:
-        """Remember what an earlier core did to bytes that are touched again."""
-        foreign = (items > 0) & (items <= base)
-        if not foreign.any():
-            return
-        if key not in self.earlier:
-            self.earlier[key] = np.zeros(self.size, np.int32)
-        view(self.earlier[key], box, self.origin)[foreign] = items[foreign]
+    def _pages(self, box: Box) -> slice:
+        """The pages from the first to the last byte of a box."""
+        start = box.start - self.origin
+        reach = (box.outer - 1) * box.outer_stride + (box.inner - 1) * box.inner_stride
+        return slice(start // PAGE_BYTES, (start + reach + box.length - 1) // PAGE_BYTES + 1)

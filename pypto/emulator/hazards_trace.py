@@ -18,6 +18,7 @@ from pypto.target.rows import (
     OPCODE_COLUMN,
     OPERAND_COLUMN,
     REGISTER_COUNT,
+    SUB_BLOCK_REGISTER,
     Form,
     forms_by_opcode,
 )
@@ -86,8 +87,14 @@ def trace(
     blocks: int,
     parameters: Sequence[int] = (),
     row_limit: int = ROW_LIMIT,
+    *,
+    core: int | None = None,
+    sub_block: int = 0,
 ) -> Iterator[Dispatch]:
-    """The instructions that block ``block`` of ``blocks`` dispatches, in order.
+    """The instructions that a core dispatches for block ``block`` of ``blocks``, in order.
+
+    ``core`` is its number in the launch, by default that of the block, ``sub_block`` its number
+    in its group.
 
     ``parameters`` holds the launch arguments: addresses of buffers and scalars. A program that
     runs more than ``row_limit`` rows is a DeviceError.
@@ -95,6 +102,8 @@ def trace(
     rows = [_decoded(row) for row in program.rows.tolist()]
     registers = [0] * REGISTER_COUNT
     registers[BLOCK_INDEX_REGISTER], registers[BLOCK_COUNT_REGISTER] = block, blocks
+    registers[SUB_BLOCK_REGISTER] = sub_block
+    number = block if core is None else core
     modes = {name: START_MODES.get(name, 0) for name in STATE_REGISTERS}
     position = 0
     for _ in range(row_limit):
@@ -106,7 +115,7 @@ def trace(
             values = list(operands)
             for j, name in row.states:
                 values[j] = modes[name]
-            yield Dispatch(block, position - 1, row.form, tuple(values))
+            yield Dispatch(number, position - 1, row.form, tuple(values))
         elif kind is ScalarKind.ALU:
             b = operands[2] if len(row.operands) > 2 else 0
             value = ARITHMETIC[row.form.mnemonic](operands[1], b)
@@ -125,7 +134,7 @@ def trace(
                 fixed = isinstance(source, int)
                 modes[name] = source if fixed else operands[operation.operands.index(source)]
         else:
-            yield Dispatch(block, position - 1, row.form, operands)
+            yield Dispatch(number, position - 1, row.form, operands)
     raise DeviceError(
         "ENDLESS_PROGRAM",
         f"program {program.name}, block {block} of {blocks}: {row_limit} rows ran without an end",

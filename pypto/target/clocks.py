@@ -105,9 +105,7 @@ class Clock:
             verdict = SetVerdict.HAPPENED
         elif self.waited.get(key, 0) > self.known[source][target]:
             verdict = SetVerdict.LATENT
-        release = self.known[source].copy()
-        release[source] = stamp
-        self.pending.setdefault(key, []).append(tuple(release))
+        self.pending.setdefault(key, []).append(self._release(source, stamp))
         return verdict
 
     def wait_flag(
@@ -129,6 +127,15 @@ class Clock:
         self.waited[key] = 0 if target == SCALAR else stamp
         return True
 
+    def cross_set(self, pipe: int, scalar: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """Issue a set for other cores on ``pipe``: what of this core is before its effect."""
+        return self._release(pipe, self.data(pipe, scalar))
+
+    def cross_wait(self, ended: tuple[int, ...]) -> None:
+        """Issue a wait for other cores, which tells what of this core has ended for certain."""
+        self.data(SCALAR)
+        self._learn(SCALAR, ended)
+
     def barrier(self, pipe: int, scalar: tuple[int, ...] | None = None) -> None:
         """Issue a barrier: later instructions of ``pipe`` start after all earlier ones ended."""
         self.known[pipe][pipe] = self.data(pipe, scalar)
@@ -143,6 +150,11 @@ class Clock:
     def unbalanced(self) -> list[EventKey]:
         """The flags that are still set: at the end of a kernel there must be none."""
         return [key for key, releases in self.pending.items() if releases]
+
+    def _release(self, pipe: int, stamp: int) -> tuple[int, ...]:
+        release = self.known[pipe].copy()
+        release[pipe] = stamp
+        return tuple(release)
 
     def _learn(self, pipe: int, what: list[int] | tuple[int, ...]) -> None:
         row = self.known[pipe]
