@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+from pypto.passes.tik.bank_uses import candidates
 
 
 class Interval(NamedTuple):
@@ -45,3 +47,42 @@ def pack(intervals: Sequence[Interval], align: int) -> list[int]:
 def extent(intervals: Sequence[Interval], offsets: Sequence[int]) -> int:
     """Bytes from offset 0 to the end of the last buffer."""
     return max((o + i.bytes for i, o in zip(intervals, offsets, strict=True)), default=0)
+
+
+def pack_apart(
+    intervals: Sequence[Interval], limit: int, lost: Callable[[int, Mapping[int, int]], int]
+) -> list[int] | None:
+    """Offsets below ``limit`` in different banks where possible; None: no room was found.
+
+    ``lost(i, places)`` are the cycles that buffer i loses with others, all at ``places``. Greedy,
+    the largest first, each where it loses the fewest with those placed before; then each moves
+    once more to where it loses the fewest with all others.
+    """
+    order = sorted(range(len(intervals)), key=lambda i: (-intervals[i].bytes, intervals[i].start))
+    places: dict[int, int] = {}
+    for current in 2 * order:
+        others = {i: place for i, place in places.items() if i != current}
+        choices = {
+            place: lost(current, others | {current: place})
+            for place in free_places(intervals, others, current, limit)
+        }
+        if not choices:
+            return None
+        places[current] = min(choices, key=lambda place, choices=choices: (choices[place], place))
+    return [places[i] for i in range(len(intervals))]
+
+
+def free_places(
+    intervals: Sequence[Interval], places: Mapping[int, int], current: int, limit: int
+) -> Iterator[int]:
+    """Places for a buffer where nothing else is during its life."""
+    one = intervals[current]
+    taken = sorted(
+        (place, place + intervals[i].bytes)
+        for i, place in places.items()
+        if intervals[i].meets(one)
+    )
+    low = 0
+    for start, stop in [*taken, (limit, limit)]:
+        yield from candidates(low, start, one.bytes)
+        low = max(low, stop)

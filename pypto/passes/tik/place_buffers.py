@@ -6,24 +6,30 @@ alive at other times: one barrier orders them. All other buffers have bytes of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from pypto.dialects import tik
 from pypto.dialects.locations import source_of
 from pypto.dialects.tik_instructions import InstructionOp
 from pypto.errors import CompileError
 from pypto.passes.base import Pass
+from pypto.passes.tik.bank_uses import TURN_BYTES, Use, lost_cycles
 from pypto.passes.tik.kernels import kernels_at, mark_stage, soc_of
-from pypto.passes.tik.packing import Interval, extent, pack
+from pypto.passes.tik.packing import Interval, extent, pack, pack_apart
+from pypto.target.instruction import Kind
 from pypto.target.memory import Pipe, Space
 from pypto.target.soc import Soc
+
+# What stands for values that are known when a kernel runs: turns of a loop, elements in count mode.
+TURNS = 16
+USUAL = {"repeat": 32, "mask_low": 2048, "dst_repeat": 8, "src_repeat": 8}
 
 # Start of a buffer, bytes: what the instructions that use the space demand.
 ALIGNMENT: dict[Space, int] = {
@@ -64,12 +70,57 @@ def _place(kernel: func.FuncOp, soc: Soc) -> None:
         for op in allocations:
             op.bytes = IntegerAttr(-(-op.slot_bytes // align) * align, i64)
         intervals = [lives.interval(op) for op in allocations]
-        offsets = pack(intervals, align)
+        offsets = _apart(kernel, allocations, intervals, soc) if space is Space.UB else None
+        if offsets is None:
+            offsets = pack(intervals, align)
         needed = extent(intervals, offsets)
         if needed > soc.usable[space]:
             raise _too_large(kernel, space, needed, soc, allocations)
         for op, offset in zip(allocations, offsets, strict=True):
             op.address = IntegerAttr(offset, i64)
+
+
+def _apart(
+    kernel: func.FuncOp, allocations: list[tik.AllocOp], intervals: list[Interval], soc: Soc
+) -> list[int] | None:
+    """Offsets in UB at which few operands of vector instructions meet in banks; None: no room."""
+    uses = list(_uses(kernel, allocations))
+    of_buffer = [
+        [use for use in uses if any(number == i for _, number in use.operands)]
+        for i in range(len(allocations))
+    ]
+
+    def lost(number: int, places: Mapping[int, int]) -> int:
+        return lost_cycles(of_buffer[number], places, soc)
+
+    return pack_apart(intervals, soc.usable[Space.UB], lost)
+
+
+def _uses(kernel: func.FuncOp, allocations: list[tik.AllocOp]) -> Iterator[Use]:
+    """The vector instructions whose operands lie in known groups of banks, whatever the slot."""
+    numbers = {
+        op: number
+        for number, op in enumerate(allocations)
+        if op.slot_count == 1 or op.slot_bytes % TURN_BYTES == 0
+    }
+    for op in kernel.walk():
+        if not isinstance(op, InstructionOp) or op.row.family.conflicts is None:
+            continue
+        fields: list[int] = []
+        operands: list[tuple[int, int]] = []
+        for position, (field, value) in enumerate(op.items()):
+            if isinstance(value, SSAValue) and field.kind is Kind.ADDRESS:
+                slot = tik.slot_of(value)
+                operands.append((position, numbers.get(slot.allocation, -1) if slot else -1))
+            fields.append(value if isinstance(value, int) else USUAL.get(field.name, 0))
+        if all(number >= 0 for _, number in operands):
+            weight = TURNS ** _depth(op)
+            yield Use(op.row.mnemonic, tuple(fields), tuple(operands), weight)
+
+
+def _depth(op: Operation) -> int:
+    """How many loops an operation stands in."""
+    return sum(isinstance(block.parent_op(), scf.ForOp) for block in _ancestors(op))
 
 
 def _too_large(

@@ -31,8 +31,9 @@ builtin.module attributes {pypto.soc = "ascend910b1"} {
 
 // CHECK-LABEL: func.func @kernel
 // CHECK-SAME:    tik.stage = "placed"
-// CHECK:         tik.alloc "x" bytes 1024 slots 2 address 0
-// CHECK-NEXT:    tik.alloc "y" bytes 1024 slots 2 address 2048
-// CHECK-NEXT:    tik.alloc "s" bytes 2048 address 4096
+// In a layer of banks of its own, beside what is alive at once, or where another one was.
+// CHECK:         tik.alloc "x" bytes 1024 slots 2 address 186112
+// CHECK-NEXT:    tik.alloc "y" bytes 1024 slots 2 address 0
+// CHECK-NEXT:    tik.alloc "s" bytes 2048 address 2048
 // CHECK-NEXT:    tik.alloc "t" bytes 2048 address 6144
-// CHECK-NEXT:    tik.alloc "u" bytes 2048 address 4096
+// CHECK-NEXT:    tik.alloc "u" bytes 2048 address 2048
