@@ -109,7 +109,7 @@ class InstructionOp(IRDLOperation):
         fields: dict[str, int | float | SSAValue] = {}
         for field, value in self.items():
             if field.kind is Kind.SCALAR and isinstance(value, int):
-                value = scalar_value(value, self.row.dtype)
+                value = scalar_value(value, self.row.source_dtype)
             fields[field.name] = value
         copy = type(self)(**(fields | changes))
         copy.location = self.location
@@ -126,7 +126,7 @@ class InstructionOp(IRDLOperation):
             if isinstance(value, SSAValue):
                 printer.print_operand(value)
             elif field.kind is Kind.SCALAR:
-                printer.print_string(number_text(scalar_value(value, self.row.dtype)))
+                printer.print_string(number_text(scalar_value(value, self.row.source_dtype)))
             else:
                 printer.print_string(str(value))
         printer.print_op_attributes(self.attributes)
@@ -191,8 +191,8 @@ def operand_type(field: Field) -> PointerType | IndexType:
 
 
 def _encode(row: Instruction, field: Field, value: int | float) -> int:
-    if field.kind is Kind.SCALAR and row.dtype.is_float:
-        return scalar_bits(value, row.dtype)
+    if field.kind is Kind.SCALAR and row.source_dtype.is_float:
+        return scalar_bits(value, row.source_dtype)
     if isinstance(value, float):
         raise ValueError(f"{row.mnemonic}: field {field.name} is an integer, not {value}")
     return wrap(value)
@@ -205,7 +205,7 @@ def _verify_field(row: Instruction, field: Field, value: int | SSAValue) -> None
         if value.type != wanted:
             raise VerifyException(f"{what} is a {wanted}, not a {value.type}")
         return
-    if field.kind is Kind.ADDRESS:
+    if field.kind is Kind.ADDRESS and field.low < field.high:  # a register has no other place
         raise VerifyException(f"{what} is a pointer, so that passes see its buffer, not {value}")
     try:
         check_value(row, field, value)

@@ -8,7 +8,7 @@ from pypto.target.dtypes import F16, I8, DType
 from pypto.target.instruction import Instruction
 from pypto.target.instructions.cube import MIXED_SIGNS
 from pypto.target.instructions.load3d import LOAD3D_B
-from pypto.target.memory import SPACES, Space
+from pypto.target.memory import REPEAT_BYTES, SPACES, VECTOR_REGISTER_BYTES, Space
 from pypto.target.quantisation import Quantisation
 
 # How an element type lies in memory, and its way to f32 and back; integers stay as they are.
@@ -79,6 +79,7 @@ NARROWING = {
     ("i16", "i8"): "c.clipped_i8",
 }
 INFINITIES = {"f16": 0x7C00, "bf16": 0x7F80}
+FUSED = {"vmla": "multiply_add", "vmadd": "multiply_old", "vmaddrelu": "multiply_old_relu"}
 IN_DOUBLE = {"vexp", "vln", "vsqrt"}
 
 
@@ -110,6 +111,9 @@ def base(space: Space) -> str:
 
 
 UB = base(Space.UB)
+UB_LIMIT = f"t[MEMORY_LIMITS + {SPACES.index(Space.UB)}]"
+VR = base(Space.VR)
+CMPMASK = f"{VR} + f.cmpmask"
 SCRATCH = "t[MEMORY_SCRATCH]"
 
 Call = Callable[[Instruction], str]
@@ -127,12 +131,13 @@ def of_family(*names: str) -> Callable[[Call], Call]:
 
 
 def scalar(row: Instruction) -> str:
-    """The scalar operand as an element."""
-    if row.dtype.name == "f32":
+    """The scalar operand as an element of the source's type."""
+    s = row.source_dtype
+    if s.name == "f32":
         return "float_of_bits(np.uint32(f.scalar))"
-    if row.dtype.name in DECODE:
-        return f"{decode(row.dtype)}(np.uint16(f.scalar))"
-    return f"{stored(row.dtype)}(f.scalar)"
+    if s.name in DECODE:
+        return f"{decode(s)}(np.uint16(f.scalar))"
+    return f"{stored(s)}(f.scalar)"
 
 
 @of_family("binary")
@@ -231,7 +236,100 @@ def bits_kind(row: Instruction) -> str:
 
 @of_family("select")
 def select(row: Instruction) -> str:
-    return f"lanes.selected(f, {UB}, {SCRATCH}, {bits_kind(row)})"
+    lanes = REPEAT_BYTES // row.dtype.bytes
+    return f"lanes.selected(f, {UB}, {SCRATCH}, {UB} + f.mask, {lanes}, {bits_kind(row)})"
+
+
+@of_family("select_by_mask")
+def select_by_mask(row: Instruction) -> str:
+    return f"lanes.selected(f, {UB}, {SCRATCH}, {CMPMASK}, 0, {bits_kind(row)})"
+
+
+@of_family("select_scalar")
+def select_scalar(row: Instruction) -> str:
+    return f"picks.selected_scalar(f, {UB}, {SCRATCH}, {VR}, {bits_kind(row)})"
+
+
+@of_family("compare_to_mask")
+def compare_to_mask(row: Instruction) -> str:
+    d, kind = row.dtype, ELEMENTS[row.op_name.split("_")[1]]
+    return f"picks.compare_to_mask(f, {UB}, {VR}, e.{kind}, {stored(d)}, {d.bytes}, {decode(d)})"
+
+
+@of_family("set_mask")
+def set_mask(row: Instruction) -> str:
+    return f"picks.copy_register({CMPMASK}, {UB} + f.src, {VECTOR_REGISTER_BYTES})"
+
+
+@of_family("get_mask")
+def get_mask(row: Instruction) -> str:
+    return f"picks.copy_register({UB} + f.dst, {CMPMASK}, {VECTOR_REGISTER_BYTES})"
+
+
+def fused_types(row: Instruction) -> str:
+    s, d = row.source_dtype, row.dtype
+    return (
+        f"{stored(s)}, {s.bytes}, {stored(d)}, {d.bytes}, {decode(s)}, {decode(d)}, {encode(d)}, "
+        f"{infinity(row)}"
+    )
+
+
+@of_family("fused")
+def fused(row: Instruction) -> str:
+    operation = FUSED[row.op_name]
+    return f"fused.fused(f, {UB}, {SCRATCH}, fused.{operation}, {fused_types(row)})"
+
+
+@of_family("fused_scalar")
+def fused_scalar(row: Instruction) -> str:
+    return f"fused.fused_scalar(f, {UB}, {SCRATCH}, {scalar(row)}, {fused_types(row)})"
+
+
+@of_family("reduce_place")
+def reduce_place(row: Instruction) -> str:
+    d = row.dtype
+    keeps = "e.greater_equal" if row.op_name.startswith("vcmax") else "e.less_equal"
+    return (
+        f"picks.reduced_place(f, {UB}, {keeps}, {stored(d)}, {d.bytes}, {decode(d)}, "
+        f"np.uint{8 * d.bytes}, {row.facts.variant})"
+    )
+
+
+@of_family("gather_blocks")
+def gather_blocks(row: Instruction) -> str:
+    return f"picks.gathered_blocks(f, {UB}, {SCRATCH}, {UB_LIMIT})"
+
+
+@of_family("compact")
+def compact(row: Instruction) -> str:
+    return f"picks.compacted(f, {UB}, {SCRATCH}, {bits_kind(row)})"
+
+
+@of_family("bit_sort")
+def bit_sort(row: Instruction) -> str:
+    d = row.dtype
+    return f"sorting.sorted_pairs(f, {UB}, {SCRATCH}, {stored(d)}, {d.bytes}, {decode(d)})"
+
+
+@of_family("merge_sort")
+def merge_sort(row: Instruction) -> str:
+    return f"sorting.merged(f, {UB}, {SCRATCH}, {stored(row.dtype)}, {decode(row.dtype)})"
+
+
+@of_family("dequantise")
+def dequantise(row: Instruction) -> str:
+    return mapped(row, "dequantised.dequantised", "e.from_half(np.uint16(f.scale))", "e.to_half")
+
+
+@of_family("to_bytes")
+def to_bytes(row: Instruction) -> str:
+    word = f"fixpipe.word_in({SCRATCH} + {REPEAT_BYTES}, f.scale)"
+    return f"dequantised.to_bytes(f, {UB}, {SCRATCH}, {word}, 0, {row.facts.variant})"
+
+
+@of_family("to_bytes_by_table")
+def to_bytes_by_table(row: Instruction) -> str:
+    return f"dequantised.to_bytes(f, {UB}, {SCRATCH}, {UB} + f.words, 8, {row.facts.variant})"
 
 
 @of_family("block_broadcast")
@@ -241,8 +339,7 @@ def block_broadcast(row: Instruction) -> str:
 
 @of_family("gather")
 def gather(row: Instruction) -> str:
-    limit = f"t[MEMORY_LIMITS + {SPACES.index(Space.UB)}]"
-    return f"lanes.gathered(f, {UB}, {limit}, {bits_kind(row)})"
+    return f"lanes.gathered(f, {UB}, {UB_LIMIT}, {bits_kind(row)})"
 
 
 @of_family("copy_in")
@@ -276,7 +373,18 @@ def drain(row: Instruction) -> str:
 
 @of_family("transpose")
 def transpose(row: Instruction) -> str:
-    return f"blocks.transpose(f, {UB}, {SCRATCH})"
+    turn = "turn_words" if row.dtype.bytes == 4 else "turn_shorts"
+    return f"turns.transpose(f, {UB}, {SCRATCH}, turns.{turn})"
+
+
+@of_family("transpose_halves")
+def transpose_halves(row: Instruction) -> str:
+    return f"turns.transpose_halves(f, {UB}, {SCRATCH})"
+
+
+@of_family("square")
+def square(row: Instruction) -> str:
+    return f"turns.transpose_square(f, {UB}, {SCRATCH})"
 
 
 @of_family("nd2nz")

@@ -22,7 +22,7 @@ CARRIERS = frozenset(
     ("copy_in", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b", "load3d_a",
      "load3d_b", "block_broadcast",
      "blocks_gm_to_ub", "blocks_gm_to_l1", "blocks_l1_to_ub", "blocks_ub_to_l1", "blocks_in_ub",
-     "blocks_ub_to_gm", "transpose", "drain")
+     "blocks_ub_to_gm", "transpose", "transpose_halves", "square", "drain")
 )  # fmt: skip
 COMPARISONS = frozenset(("compare", "compare_scalar"))
 

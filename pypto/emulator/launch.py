@@ -49,8 +49,8 @@ LOG_ROWS = 65_536
 SCRATCH_BYTES = 2**20
 
 CORE_SPACES: dict[CoreKind, tuple[Space, ...]] = {
-    CoreKind.VECTOR: (Space.UB,),
-    CoreKind.CUBE: tuple(space for space in LOCAL_SPACES if space is not Space.UB),
+    CoreKind.VECTOR: (Space.UB, Space.VR),
+    CoreKind.CUBE: tuple(s for s in LOCAL_SPACES if s not in (Space.UB, Space.VR)),
     CoreKind.AICORE: LOCAL_SPACES,
 }
 START_MODES = {"mask_high": -1, "mask_low": -1}

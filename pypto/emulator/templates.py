@@ -45,7 +45,10 @@ BODY = Template('''"""Effect of $mnemonic: $summary."""
 
 import numpy as np
 from pypto.emulator.compiled.kernels import casts as c
-from pypto.emulator.compiled.kernels import blocks, cube, fixpipe, lanes, load3d, moves, reductions
+from pypto.emulator.compiled.kernels import (
+    blocks, cube, dequantised, fixpipe, fused, lanes, load3d, moves, picks, reductions, sorting,
+    turns,
+)
 from pypto.emulator.compiled.kernels import elements as e
 from pypto.emulator.compiled.raw import float_of_bits, internal, pointer
 from pypto.emulator.state import MEMORY_LIMITS, MEMORY_SCRATCH

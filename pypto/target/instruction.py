@@ -210,6 +210,7 @@ class Instruction:
 
     @property
     def source_dtype(self) -> DType:
+        """The element type read; a scalar operand is an element of it."""
         return self.source or self.dtype
 
     def spaces(self) -> tuple[Space, ...]:

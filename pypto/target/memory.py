@@ -16,6 +16,7 @@ class Space(StrEnum):
     UB = "ub"
     BT = "bt"
     FB = "fb"
+    VR = "vr"  # registers that instructions of the vector pipe write and read
 
 
 class Pipe(StrEnum):
@@ -43,6 +44,10 @@ class CoreKind(StrEnum):
 SPACES: tuple[Space, ...] = tuple(Space)
 PIPES: tuple[Pipe, ...] = tuple(Pipe)
 LOCAL_SPACES: tuple[Space, ...] = SPACES[1:]
+MEMORIES: tuple[Space, ...] = tuple(space for space in LOCAL_SPACES if space is not Space.VR)
+
+# CMPMASK, the bits of a comparison and the operand of vsel, is the only one of these registers.
+VECTOR_REGISTER_BYTES = 16
 
 # NPU architectures: 2201 has separate cube and vector cores, 1001 coupled ones.
 ARCHITECTURES = ("2201", "1001")
@@ -57,6 +62,8 @@ _COMMON_PATHS: dict[tuple[Space, Space], Pipe] = {
     (Space.L1, Space.L0B): Pipe.MTE1,
     (Space.UB, Space.GM): Pipe.MTE3,
     (Space.UB, Space.UB): Pipe.V,
+    (Space.UB, Space.VR): Pipe.V,
+    (Space.VR, Space.UB): Pipe.V,
 }
 PATHS: dict[str, dict[tuple[Space, Space], Pipe]] = {
     "2201": _COMMON_PATHS

@@ -147,7 +147,7 @@ def _data_form(row: Instruction) -> Form:
             low=field.low,
             high=field.high,
             align=field.align,
-            dtype=row.dtype if field.kind is Kind.SCALAR else None,
+            dtype=row.source_dtype if field.kind is Kind.SCALAR else None,
         )
         for field in row.fields
     )

@@ -11,9 +11,10 @@ from typing import Any
 from pypto.errors import CompileError
 from pypto.target.memory import (
     ARCHITECTURES,
-    LOCAL_SPACES,
+    MEMORIES,
     SPACE_ALIGNMENT,
     SPACES_OF_ARCHITECTURE,
+    VECTOR_REGISTER_BYTES,
     Space,
 )
 from pypto.target.soc import Soc
@@ -58,6 +59,12 @@ def failure(path: Path, problem: str, fix: str | None = None) -> CompileError:
     return CompileError("SOC_FILE", f"SoC file {path} {problem}", fix=fix)
 
 
+def sizes(given: Mapping[Space, int]) -> dict[Space, int]:
+    """The bytes of every local space, 0 for those a machine has not."""
+    registers = {Space.VR: VECTOR_REGISTER_BYTES}
+    return {space: given.get(space, 0) for space in MEMORIES} | registers
+
+
 class Reader:
     """Turns a TOML document into a Soc."""
 
@@ -81,8 +88,8 @@ class Reader:
             name=name,
             architecture=architecture,
             **values,
-            capacity={space: capacity.get(space, 0) for space in LOCAL_SPACES},
-            usable={space: usable.get(space, 0) for space in LOCAL_SPACES},
+            capacity=sizes(capacity),
+            usable=sizes(usable),
             sources=self.sources,
         )
         self.check_together(soc)
@@ -145,10 +152,10 @@ class Reader:
         """The bytes of every local memory; with ``limits`` (of a capacity) none need be given."""
         table = self.tables.get(title, {})
         sizes: dict[Space, int] = {}
-        unknown = sorted(table.keys() - set(LOCAL_SPACES))
+        unknown = sorted(table.keys() - set(MEMORIES))
         if unknown:
             raise self.failure(f"has an unknown memory space: {title}.{unknown[0]}")
-        for space in LOCAL_SPACES:
+        for space in MEMORIES:
             key = f"{title}.{space}"
             if space not in SPACES_OF_ARCHITECTURE[architecture]:
                 homes = tuple(a for a in ARCHITECTURES if space in SPACES_OF_ARCHITECTURE[a])

@@ -2,169 +2,24 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable
-from typing import Any
+from pypto.target.memory import Space
+from tests.target.draws import (
+    AREA,
+    MEMORY,
+    Draw,
+    Memories,
+    Samplers,
+    Values,
+    random_memories,
+    register_in,
+    signed,
+)
+from tests.target.samplers_vector import VECTOR_SAMPLERS
 
-import numpy as np
+__all__ = ["AREA", "MEMORY", "SAMPLERS", "Draw", "Memories", "Values", "random_memories"]
 
-from pypto.target.instruction import Instruction
-from pypto.target.instructions.vector_footprint import lanes_per_repeat
-from pypto.target.memory import SPACES, Space
-
-AREA = 8192  # bytes between the operands of a sampled instruction
-MEMORY = 5 * AREA
-
-Values = dict[str, int]
-Memories = dict[Space, np.ndarray]
-
-
-class Draw:
-    """Random small legal fields for one row."""
-
-    def __init__(self, row: Instruction, seed: int) -> None:
-        self.row = row
-        self.random = np.random.default_rng([seed, zlib.crc32(row.mnemonic.encode())])
-        self.areas = 0
-        self.partial = False  # the mask has holes
-
-    def number(self, low: int, high: int) -> int:
-        return int(self.random.integers(low, high + 1))
-
-    def choose(self, *options: Any) -> Any:
-        return options[self.number(0, len(options) - 1)]
-
-    def area(self, align: int = 32) -> int:
-        """An address in an area of its own."""
-        self.areas += 1
-        return (self.areas - 1) * AREA + self.number(0, 3) * align
-
-    def mask(self) -> Values:
-        """Every kind of mask: all lanes, a prefix, holes, a count."""
-        kind = self.choose("all", "prefix", "holes", "count", "count")
-        lanes = lanes_per_repeat(self.row.facts)
-        if kind == "count":
-            count = self.number(0, 3 * lanes)
-            return {"mask_mode": 1, "mask_high": 0, "mask_low": count}
-        bits = {"all": 2**128 - 1, "prefix": 2 ** self.number(0, lanes) - 1}.get(kind)
-        if bits is None:
-            bits = int.from_bytes(self.random.bytes(16), "little")
-            self.partial = True
-        high, low = signed(bits >> 64), signed(bits & (2**64 - 1))
-        return {"mask_mode": 0, "mask_high": high, "mask_low": low}
-
-    def modes(self) -> Values:
-        """A mask and the other mode registers of vector instructions."""
-        return {**self.mask(), "saturation": self.number(0, 1)}
-
-    def strides(self, *operands: str) -> Values:
-        """Block and repeat strides; the first operand is the destination."""
-        values = {}
-        for position, name in enumerate(operands):
-            contiguous = self.choose(True, False)
-            values[f"{name}_block"] = 1 if contiguous else self.number(position == 0, 3)
-            values[f"{name}_repeat"] = 8 if contiguous else self.number(0, 24)
-        return values
-
-    def repeat(self) -> int:
-        return self.number(0, 4)
-
-    def scalar(self) -> int:
-        return self.number(0, 2 ** min(32, 8 * self.row.dtype.bytes) - 1)
-
-
-def signed(bits: int) -> int:
-    return bits - 2**64 if bits >= 2**63 else bits
-
-
-Sampler = Callable[[Draw], Values]
-SAMPLERS: dict[str, Sampler] = {}
-
-
-def of_family(*names: str) -> Callable[[Sampler], Sampler]:
-    """Makes a function the sampler of the families of these names."""
-
-    def register(sampler: Sampler) -> Sampler:
-        SAMPLERS.update(dict.fromkeys(names, sampler))
-        return sampler
-
-    return register
-
-
-@of_family("binary")
-def binary(d: Draw) -> Values:
-    source, other = d.area(), d.area()
-    return {
-        "src0": source,
-        "src1": other,
-        "dst": d.choose(d.area(), source),
-        "repeat": d.repeat(),
-        **d.choose(d.strides("dst", "src0", "src1"), {}),
-        **d.modes(),
-    }
-
-
-@of_family("unary")
-def unary(d: Draw) -> Values:
-    return {
-        "dst": d.area(),
-        "src": d.area(),
-        "repeat": d.repeat(),
-        **d.strides("dst", "src"),
-        **d.modes(),
-    }
-
-
-@of_family("scalar_binary")
-def scalar_binary(d: Draw) -> Values:
-    shift = d.row.op_name in ("vshl", "vshr")
-    return {**unary(d), "scalar": d.number(0, 40) if shift else d.scalar()}
-
-
-@of_family("duplicate")
-def duplicate(d: Draw) -> Values:
-    values = {"dst": d.area(), "scalar": d.scalar(), "repeat": d.repeat()}
-    return {**values, **d.strides("dst"), **d.mask()}
-
-
-@of_family("reduce")
-def reduce(d: Draw) -> Values:
-    strides = d.strides("dst", "src")
-    del strides["dst_block"]
-    strides["dst_repeat"] = d.number(1, 3)
-    values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat()}
-    return {**values, **strides, **d.modes()}
-
-
-@of_family("compare")
-def compare(d: Draw) -> Values:
-    values = {"dst": d.area(), "src0": d.area(), "src1": d.area(), "repeat": d.repeat()}
-    return {**values, **d.strides("dst", "src0", "src1")}
-
-
-@of_family("compare_scalar")
-def compare_scalar(d: Draw) -> Values:
-    values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat(), "scalar": d.scalar()}
-    return {**values, **d.strides("dst", "src")}
-
-
-@of_family("select")
-def select(d: Draw) -> Values:
-    values = {**binary(d), "mask": d.area()}
-    del values["saturation"]
-    return values
-
-
-@of_family("block_broadcast")
-def block_broadcast(d: Draw) -> Values:
-    values = {"dst": d.area(), "src": d.area(), "repeat": d.repeat()}
-    return {**values, **d.strides("dst")}
-
-
-@of_family("gather")
-def gather(d: Draw) -> Values:
-    values = {"dst": d.area(), "offsets": d.area(), "base": d.area(1), "repeat": d.repeat()}
-    return {**values, "dst_repeat": d.number(8, 20), **d.mask()}
+SAMPLERS: Samplers = dict(VECTOR_SAMPLERS)
+of_family = register_in(SAMPLERS)
 
 
 @of_family("copy_in")
@@ -221,23 +76,6 @@ def drain(d: Draw) -> Values:
         "dst_gap": d.number(0, 3),
         "relu": d.number(0, 1),
     }
-
-
-@of_family("transpose")
-def transpose(d: Draw) -> Values:
-    """Lists of neighbours and of halves, one repeat or several in both of their ways."""
-    values = {"dst": d.area(), "src": d.area(), "repeat": d.number(0, 3)}
-    for side, least in (("dst", 1), ("src", 0)):
-        pair = d.number(least, 2)
-        step, advance = d.choose((2 * pair, d.number(0, 40)), (1, 8), (3, 24))
-        if step != 2 * pair:
-            pair = d.choose(30, 50)
-        values |= {
-            f"{side}_step": step,
-            f"{side}_pair": pair,
-            f"{side}_repeat": 0 if values["repeat"] == 1 else advance,
-        }
-    return values
 
 
 @of_family("nd2nz")
@@ -380,13 +218,3 @@ def fixpipe(d: Draw) -> Values:
         "relu": d.number(0, 1),
         "nz2nd": nd,
     }
-
-
-def random_memories(draw: Draw, fields: Any) -> Memories:
-    memories = {space: draw.random.integers(0, 256, MEMORY, np.uint8) for space in SPACES}
-    if draw.row.family.name == "gather":
-        count = (MEMORY - fields.offsets) // 4
-        offsets = draw.random.integers(0, MEMORY - fields.base - 4, count).astype(np.uint32)
-        stop = fields.offsets + 4 * count
-        memories[Space.UB][fields.offsets : stop] = offsets.view(np.uint8)
-    return memories

@@ -12,13 +12,32 @@ from pypto.target.instructions.fixpipe import FIXPIPE
 from pypto.target.instructions.load3d import LOAD3D
 from pypto.target.instructions.move import MOVE
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS, ScalarKind, ScalarOperation
+from pypto.target.instructions.transpose import TRANSPOSED
 from pypto.target.instructions.vector import VECTOR
+from pypto.target.instructions.vector_compare import COMPARED
+from pypto.target.instructions.vector_dequantise import DEQUANTISED
+from pypto.target.instructions.vector_fused import FUSED
+from pypto.target.instructions.vector_pick import PICKED
+from pypto.target.instructions.vector_sort import SORTED
 
 DATA_OPCODE_BASE = 64
 
 INSTRUCTIONS: tuple[Instruction, ...] = tuple(
     replace(row, architectures=architectures_of(row.mnemonic))
-    for row in (*VECTOR, *MOVE, *BLOCKS, *CUBE, *FIXPIPE, *LOAD3D)
+    for row in (
+        *VECTOR,
+        *FUSED,
+        *COMPARED,
+        *PICKED,
+        *SORTED,
+        *DEQUANTISED,
+        *TRANSPOSED,
+        *MOVE,
+        *BLOCKS,
+        *CUBE,
+        *FIXPIPE,
+        *LOAD3D,
+    )
 )
 BY_MNEMONIC: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}
 OPCODES: dict[str, int] = {

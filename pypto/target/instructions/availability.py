@@ -14,8 +14,8 @@ from pypto.target.memory import ARCHITECTURES
 ON_1001: dict[str, str] = {
     **dict.fromkeys(("vadd", "vsub", "vmul", "vmax", "vmin"), "f16 f32 i32"),
     **dict.fromkeys(("vdiv", "vabs", "vexp", "vln", "vsqrt", "vrec", "vrsqrt"), "f16 f32"),
-    **dict.fromkeys(("vand", "vor", "vnot"), "u16"),
-    **dict.fromkeys(("vrelu", "vcadd", "vcgadd", "vcgmax", "vcgmin"), "f16"),
+    **dict.fromkeys(("vand", "vor", "vnot"), "u16 i16"),
+    **dict.fromkeys(("vrelu", "vcadd", "vcgadd", "vcgmax", "vcgmin", "vcpadd"), "f16"),
     **dict.fromkeys(("vadds", "vmuls", "vsel"), "f16 f32"),
     **dict.fromkeys((f"vcmpv_{k}" for k in ("eq", "ne", "lt", "le", "gt", "ge")), "f16 f32"),
     "vector_dup": "f16 f32 i16 u16 i32 u32",
@@ -26,7 +26,12 @@ ON_1001: dict[str, str] = {
     "copy_cbuf_to_ubuf": "b32",
     "copy_ubuf_to_cbuf": "b32",
     "copy_matrix_cc_to_ubuf": "f32 f32f16",
-    "scatter_vnchwconv": "b16",
+    "scatter_vnchwconv": "b8 b16",
+    "vtranspose": "u16 i16",
+    **dict.fromkeys(("vcmax_value_index", "vcmin_value_index"), "f16"),
+    "vaxpy": "f16 f32 f32f16",
+    "vsel_mode0": "f16 f32",
+    "set_cmpmask": "b128",
     "load_cbuf_to_ca": "b16",
     "load_cbuf_to_cb": "b16",
     "mad": "f16 f16f16 i8 u8 u8i8",
@@ -34,6 +39,7 @@ ON_1001: dict[str, str] = {
 CASTS_ON_1001: dict[str, str] = {  # the rounding modes of each cast; "-": the one without a name
     "i82f16": "-",
     "u82f16": "-",
+    "deq": "-",
     "f162i8": "- f c a z",
     "f162u8": "- f c a z",
     "f162i32": "r f c a z",
@@ -66,6 +72,7 @@ STATES_ONLY_2201 = (
     "set_fpc",
     "set_l2_mode",
     "set_saturation",
+    "set_deqscale_table",
 )
 # Operations between cores, which only separate cube and vector cores have.
 CROSS_CORE = ("ffts_cross_core_sync", "wait_flag_dev")

@@ -1,10 +1,10 @@
-"""Instructions that move whole 32-byte blocks, drain L0C to UB, and transpose 16x16 elements."""
+"""Instructions that move whole 32-byte blocks, and drain L0C to UB."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, NamedTuple
 
-from pypto.target.dtypes import F16, F32, U16, U32, DType
+from pypto.target.dtypes import F16, F32, U32, DType
 from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, runs
 from pypto.target.instructions import block_meaning as means
 from pypto.target.instructions.fields import (
@@ -25,13 +25,10 @@ from pypto.target.instructions.fields import (
 )
 from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES, Pipe, Space
 
-EDGE = 16  # rows and columns of a fractal in L0C, entries of a list of vnchwconv
-ENTRY_PAIRS = 8
+EDGE = 16  # rows and columns of a fractal in L0C
 VECTOR_HEAD = 24
-ADDRESS_REGISTERS = 4  # of vnchwconv: two for each list, each written by one scalar instruction
 
 Length = Annotated[int, value()]
-ListStep = Annotated[int, value(high=8191)]
 
 
 class BlocksGmToUb(NamedTuple):
@@ -120,24 +117,6 @@ class Drain(NamedTuple):
     relu: Flag
 
 
-class Transpose(NamedTuple):
-    """out[j][i] = in[i][j] of 16x16 two-byte elements, row i of a side at entry i of its list.
-
-    Entry i lies ``i // 2 * step + i % 2 * pair`` blocks of 32 bytes from the side's address;
-    repeat r moves a list by ``r * repeat`` blocks more. A repeat reads before it writes.
-    """
-
-    dst: UbWrite
-    src: UbRead
-    repeat: Annotated[int, value(1, high=255)]
-    dst_step: ListStep
-    dst_pair: ListStep
-    src_step: ListStep
-    src_pair: ListStep
-    dst_repeat: Gap
-    src_repeat: Gap
-
-
 def blocks_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     count = f.bursts if f.length > 0 else 0
     length = f.length * BLOCK_BYTES
@@ -155,23 +134,6 @@ def drain_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     return (
         runs(f.dst, 1, 0, count, length + f.dst_gap * BLOCK_BYTES, length),
         runs(f.src, 1, 0, count, source + gap, source),
-    )
-
-
-def entries(start: int, repeat: int, step: int, pair: int, advance: int) -> Access:
-    """The blocks of a list in all repeats: in two of the three strides, as the limits allow."""
-    block = BLOCK_BYTES
-    if step == 2 * pair:
-        return runs(start, repeat, advance * block, EDGE, pair * block, block)
-    if repeat > 0 and advance == ENTRY_PAIRS * step:
-        return runs(start, ENTRY_PAIRS * repeat, step * block, 2, pair * block, block)
-    return runs(start, ENTRY_PAIRS * min(repeat, 1), step * block, 2, pair * block, block)
-
-
-def transpose_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
-    return (
-        entries(f.dst, f.repeat, f.dst_step, f.dst_pair, f.dst_repeat),
-        entries(f.src, f.repeat, f.src_step, f.src_pair, f.src_repeat),
     )
 
 
@@ -202,32 +164,6 @@ def drain_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     return cycles, cycles
 
 
-def transpose_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """The scalar instructions that write the address registers are charged to the pipe [A]."""
-    cycles = facts.head + ADDRESS_REGISTERS * soc.scalar_issue + f.repeat * facts.slope_num
-    return cycles, cycles
-
-
-def transpose_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
-    """Rows of the result may not share a block; lists advance where one access can say so."""
-    broken = []
-    step, pair = f.dst_step, f.dst_pair
-    if step == 0 or (pair % step == 0 and pair // step < ENTRY_PAIRS):
-        broken.append(("dst_pair", "a distance at which no two of the 16 rows of dst coincide"))
-    sides = (
-        ("dst_repeat", step, pair, f.dst_repeat),
-        ("src_repeat", f.src_step, f.src_pair, f.src_repeat),
-    )
-    for name, step, pair, advance in sides:
-        if f.repeat == 1 and advance != 0:
-            # The machine adds the stride even to the only repeat [V asc-devkit TransDataTo5HD].
-            broken.append((name, "0 where repeat is 1"))
-        elif f.repeat > 1 and step != 2 * pair and advance != ENTRY_PAIRS * step:
-            side = name.split("_")[0]
-            broken.append((name, f"8 * {side}_step unless {side}_step = 2 * {side}_pair"))
-    return broken
-
-
 GM_TO_UB = family("blocks_gm_to_ub", BlocksGmToUb, blocks_footprint, stream_cycles)
 UB_TO_GM = family("blocks_ub_to_gm", BlocksUbToGm, blocks_footprint, stream_cycles)
 GM_TO_L1 = family("blocks_gm_to_l1", BlocksGmToL1, blocks_footprint, stream_cycles)
@@ -235,9 +171,6 @@ L1_TO_UB = family("blocks_l1_to_ub", BlocksL1ToUb, blocks_footprint, l1_to_ub_cy
 UB_TO_L1 = family("blocks_ub_to_l1", BlocksUbToL1, blocks_footprint, ub_to_l1_cycles)
 IN_UB = family("blocks_in_ub", BlocksInUb, blocks_footprint, in_ub_cycles)
 DRAIN = family("drain", Drain, drain_footprint, drain_cycles)
-TRANSPOSE = family(
-    "transpose", Transpose, transpose_footprint, transpose_cycles, limits=transpose_limits
-)
 
 # These cannot stop inside a block, so they may go on into the memory behind a buffer's values.
 BLOCKS_OF_GM = (GM_TO_UB, UB_TO_GM, GM_TO_L1)
@@ -265,17 +198,8 @@ def drain_row(suffix: str, dtype: DType) -> Instruction:
     return Instruction(mnemonic, Pipe.V, DRAIN, dtype, facts, means.drain, summary, F32)
 
 
-def transpose_row() -> Instruction:
-    """128 two-byte elements per cycle [V ADK-vec]."""
-    facts = RowFacts(U16.bytes, U16.bytes, VECTOR_HEAD, 2, 1, 0, 0)
-    summary = "transposed squares of 16x16 elements"
-    mnemonic = "scatter_vnchwconv.b16"
-    return Instruction(mnemonic, Pipe.V, TRANSPOSE, U16, facts, means.transpose, summary)
-
-
 BLOCKS: tuple[Instruction, ...] = (
     *(block_row(*row) for row in BLOCK_ROWS),
     drain_row("f32", F32),
     drain_row("f32f16", F16),
-    transpose_row(),
 )

@@ -36,6 +36,13 @@ UbWrite = Annotated[int, address(Space.UB, "w")]
 UbMasked = Annotated[int, address(Space.UB, "w", clobbers=True)]
 UbUpdated = Annotated[int, address(Space.UB, "rw", clobbers=True)]
 UbElement = Annotated[int, address(Space.UB, "w", align=2, clobbers=True)]
+# CMPMASK lies at the start of the vector pipe's registers.
+CompareMaskRead = Annotated[
+    int, Field(kind=Kind.ADDRESS, space=Space.VR, role="r", default=0, high=0)
+]
+CompareMaskWrite = Annotated[
+    int, Field(kind=Kind.ADDRESS, space=Space.VR, role="w", default=0, high=0)
+]
 GmRead = Annotated[int, address(Space.GM, "r", align=1)]
 GmWrite = Annotated[int, address(Space.GM, "w", align=1)]
 L1Read = Annotated[int, address(Space.L1, "r")]

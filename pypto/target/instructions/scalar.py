@@ -29,6 +29,8 @@ STATE_REGISTERS: tuple[str, ...] = (
     "quant_pre",
     "quant_words",
     "saturation",
+    "deq_scale",
+    "deq_words",
 )
 
 # Registers that hold 0 at launch, which programs may rely on.
@@ -41,6 +43,8 @@ ZERO_AT_LAUNCH: tuple[str, ...] = (
     "quant_pre",
     "quant_words",
     "saturation",
+    "deq_scale",
+    "deq_words",
 )
 
 
@@ -123,6 +127,8 @@ SCALARS: tuple[ScalarOperation, ...] = (
     state("set_mov_pad_val", "filler of padding copies", pad_value="value"),
     state("set_cmpmask", "address of the bits of vsel", compare_mask="address"),
     state("set_saturation", "1: halves and bfloat16 saturate, 0: IEEE", saturation="mode"),
+    state("set_deqscale", "the scale of vconv_deq and vconv_deqs162b8", deq_scale="value"),
+    state("set_deqscale_table", "address of the scales of vconv_vdeqs162b8", deq_words="address"),
     state("set_atomic", "how stores to GM combine; 0 overwrites", atomic="mode"),
     state("set_l2_mode", "1: transfers bring nothing into L2", l2_mode="mode"),
     state("set_hf32", "how mad rounds f32: bit 0 to hf32, bit 1 towards zero", hf32="mode"),

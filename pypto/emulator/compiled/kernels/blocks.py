@@ -1,12 +1,11 @@
-"""Whole blocks between memories, the accumulator drained to UB, and squares turned in UB."""
+"""Whole blocks between memories, and the accumulator drained to UB."""
 
 from __future__ import annotations
 
 from pypto.emulator.compiled.kernels.cube import drain_row
 from pypto.emulator.compiled.kernels.moves import store
-from pypto.emulator.compiled.kernels.tiles import move_block, turn_square
 from pypto.emulator.compiled.raw import internal, move_bytes
-from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES, FRACTAL_BYTES
+from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES
 
 EDGE = 16
 ACCUMULATOR_ROW_BYTES = ACCUMULATOR_FRACTAL_BYTES // EDGE
@@ -44,19 +43,4 @@ def drain(f, ub, l0c, kind, size, encode):
             drain_row(
                 target + r * row, source + r * ACCUMULATOR_ROW_BYTES, EDGE, f.relu, kind, encode
             )
-    return 0
-
-
-@internal
-def transpose(f, ub, scratch):
-    """Squares gathered from the blocks of a list, turned, and scattered to another list."""
-    turned = scratch + FRACTAL_BYTES
-    for r in range(f.repeat):
-        for i in range(EDGE):
-            place = (i // 2) * f.src_step + (i % 2) * f.src_pair + r * f.src_repeat
-            move_block(scratch + i * BLOCK_BYTES, ub + f.src + place * BLOCK_BYTES)
-        turn_square(turned, scratch)
-        for j in range(EDGE):
-            place = (j // 2) * f.dst_step + (j % 2) * f.dst_pair + r * f.dst_repeat
-            move_block(ub + f.dst + place * BLOCK_BYTES, turned + j * BLOCK_BYTES)
     return 0

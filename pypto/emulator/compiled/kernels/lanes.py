@@ -301,12 +301,15 @@ def filled(f, ub, value, kind, size):
 
 
 @internal
-def selected(f, ub, scratch, kind, size):
-    """dst = src0 where the bit at ``mask`` is 1, else src1, on the lanes that are on."""
+def selected(f, ub, scratch, mask, step, kind, size):
+    """dst = src0 where the bit at ``mask`` is 1, else src1, on the lanes that are on.
+
+    A repeat's bits begin ``step`` bits after those of the one before.
+    """
     lanes = REPEAT_BYTES // size
     mode, high, low = f.mask_mode, f.mask_high, f.mask_low
     narrow = BLOCK_BYTES // size
-    bits = pointer(ub + f.mask, np.uint8)
+    bits = pointer(mask, np.uint8)
     results = pointer(scratch, kind)
     for i in range(repeat_count(mode, low, f.repeat, lanes)):
         for j in range(BLOCKS):
@@ -314,7 +317,7 @@ def selected(f, ub, scratch, kind, size):
             a = pointer(ub + place(f.src0, f.src0_block, f.src0_repeat, i, lane, size), kind)
             b = pointer(ub + place(f.src1, f.src1_block, f.src1_repeat, i, lane, size), kind)
             for k in range(narrow):
-                bit = i * lanes + lane + k
+                bit = i * step + lane + k
                 if lane_on(mode, high, low, lanes, i, lane + k):
                     chosen = (bits[bit >> 3] >> (bit & 7)) & 1
                     results[lane + k] = a[k] if chosen else b[k]
