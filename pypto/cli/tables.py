@@ -181,17 +181,11 @@ def cores(machine: Any) -> str:
 
 def figures(machine: Any) -> dict[str, Any]:
     """Every number a machine has by its name; capacities as ``capacity.ub``."""
-    from pypto.target.memory import MEMORIES
-
     plain: dict[str, Any] = {"name": machine.name, "architecture": machine.architecture}
     for key in machine.__dataclass_fields__:
         value = getattr(machine, key)
         if key in ("capacity", "usable"):
-            plain |= {
-                f"{key}.{space.value}": size
-                for space, size in value.items()
-                if size and space in MEMORIES
-            }
+            plain |= {f"{key}.{space.value}": size for space, size in value.items() if size}
         elif key in machine.sources:
             plain[key] = value
     return plain

@@ -205,7 +205,7 @@ def _verify_field(row: Instruction, field: Field, value: int | SSAValue) -> None
         if value.type != wanted:
             raise VerifyException(f"{what} is a {wanted}, not a {value.type}")
         return
-    if field.kind is Kind.ADDRESS and field.low < field.high:  # a register has no other place
+    if field.kind is Kind.ADDRESS and not field.is_register:
         raise VerifyException(f"{what} is a pointer, so that passes see its buffer, not {value}")
     try:
         check_value(row, field, value)

@@ -46,6 +46,11 @@ class Field:
     align: int = 1
     clobbers: bool = False
 
+    @property
+    def is_register(self) -> bool:
+        """Whether it is an address that has one place alone: a register."""
+        return self.kind is Kind.ADDRESS and self.low == self.high
+
     def complaint(self, value: int) -> str | None:
         """What is legal, when a value is not; else None."""
         if not self.low <= value <= self.high:

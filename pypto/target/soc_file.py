@@ -72,7 +72,7 @@ class Reader:
         self.path = path
         self.texts = {k: v for k, v in document.items() if not isinstance(v, dict)}
         self.tables = {k: v for k, v in document.items() if isinstance(v, dict)}
-        self.sources: dict[str, str] = {}
+        self.sources = {f"capacity.{Space.VR}": "[V] asc-devkit GetCmpMask: 128 bits"}
 
     def soc(self) -> Soc:
         name = self.text("name")
@@ -205,7 +205,9 @@ class Reader:
                     f"says {first} = {one} and {second} = {other}; a core of architecture"
                     f" {soc.architecture} is both, so they must be equal"
                 )
-        held = max(soc.cube_cores, soc.vector_cores) * sum(soc.capacity.values())
+        held = max(soc.cube_cores, soc.vector_cores) * sum(
+            soc.capacity[space] for space in MEMORIES
+        )
         if held > ALL_BUFFERS_BYTES:
             raise self.failure(
                 f"describes cores with {held} bytes of local memory in all;"
