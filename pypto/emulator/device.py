@@ -60,8 +60,6 @@ class Device:
             "read_interval": soc.mte2_interval_hundredths * TICKS // 100,
             "l1_half": soc.capacity[Space.L1] // 2 if soc.l1_banks else 0,
             "l1_rate": soc.l1_read,
-            "l0a_rate": soc.l1_to_l0a,
-            "l0b_rate": soc.l1_to_l0b,
             "servers": self.servers,
             "places": self.places,
             "valid": self.valid,

@@ -256,8 +256,6 @@ class Machine(NamedTuple):
     read_interval: int  # ticks between starts of reads
     l1_half: int  # bytes of a half of L1, 0 where halves are not modelled
     l1_rate: int  # bytes per cycle of a half of L1
-    l0a_rate: int
-    l0b_rate: int
     # The memory system, see memory_system; L2 stays warm between launches.
     servers: Words  # [Server]
     places: HalfWords  # [lines]: place in L2 plus one, 0 for none

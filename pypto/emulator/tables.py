@@ -35,7 +35,7 @@ class Action(IntEnum):
     DATA = 12
 
 
-L1_READERS = {Space.L0A: 1, Space.L0B: 2}
+L1_READERS = (Space.L0A, Space.L0B)
 ACTIONS = {kind: Action[kind.name] for kind in ScalarKind}
 
 
@@ -62,7 +62,7 @@ class Tables(NamedTuple):
     atomic_field: np.ndarray  # int64[opcodes]: which field is the atomic mode, -1 for none
     l2_field: np.ndarray  # int64[opcodes]: which field is the L2 mode, -1 for none
     l1_address: np.ndarray  # int64[opcodes]: which address is in L1, -1 for none
-    l1_reader: np.ndarray  # int64[opcodes]: 1 reads L1 for L0A, 2 for L0B, 0 not at all
+    l1_reader: np.ndarray  # int64[opcodes]: 1 fills L0A or L0B from L1
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
     measure: np.ndarray  # int64[opcodes]
@@ -164,7 +164,7 @@ def _fill_rows(made: Tables) -> None:
             made.address_space[opcode, i] = SPACES.index(field.space)
             if field.space is Space.L1:
                 made.l1_address[opcode] = i
-                made.l1_reader[opcode] = L1_READERS.get(row.spaces()[0], 0)
+                made.l1_reader[opcode] = row.spaces()[0] in L1_READERS
             if field.space is Space.GM:
                 made.gm_address[opcode] = i
                 made.gm_write[opcode] = "w" in field.role

@@ -176,9 +176,9 @@ def test_transfers_that_pass_l2_by_leave_it_as_it_is(small_die: str) -> None:
     assert (through.hbm_read_bytes, through.hbm_write_bytes) == (3 * L2_BYTES, L2_BYTES)
 
 
-def matrix_loads(b: ProgramBuilder, target: int, port: str) -> None:
+def matrix_loads(b: ProgramBuilder, target: int, port: str, times: int = 24) -> None:
     """Fill 64 KB of L1 while fractals at address 0 are read to L0A or L0B without a pause."""
-    for _ in range(24):
+    for _ in range(times):
         b.append(f"load_cbuf_to_{port}.b16", dst=0, src=0, repeat=32)
     b.append(
         "copy_gm_to_cbuf_multi_nd2nz.b16",
@@ -198,6 +198,40 @@ def test_reads_of_a_half_of_l1_hold_up_writes_to_it(port: str, slower: int) -> N
         return int(one.busy[0, mte2] + one.stalls[0, mte2, STALL_MEMORY])
 
     assert stalled(0) - stalled(half) == pytest.approx(slower, rel=0.1)
+
+
+def test_slow_reads_of_a_half_of_l1_hold_up_less() -> None:
+    """An image whose rows a tile crosses is unfolded at 102 bytes per cycle, a row alone at 256."""
+
+    def stalled(width: int) -> int:
+        def write(b: ProgramBuilder) -> None:
+            b.append("set_fmatrix", width | -(-128 // width) << 16)
+            for _ in range(24):
+                b.append(
+                    "img2colv2_cbuf_to_ca.b16",
+                    dst=0, src=0, step_k=64, step_m=128, pos_m=0, channels=64,
+                )  # fmt: skip
+            matrix_loads(b, 0, "ca", times=0)
+
+        one = launch("ascend910b1", write, core=CoreKind.CUBE)
+        return int(one.stalls[0, WORKING_PIPES.index(Pipe.MTE2), STALL_MEMORY])
+
+    assert stalled(128) > stalled(43) + 1000
+
+
+def test_columns_of_blocks_drain_as_fast_as_rows() -> None:
+    """The 32-byte pieces of a column of the NZ form lie end to end."""
+
+    def drain(b: ProgramBuilder, nz2nd: int) -> None:
+        b.append(
+            "copy_matrix_cc_to_gm.f32f16",
+            dst=R(3), src=0, n=256, m=128, dst_stride=256, src_stride=128, nz2nd=nz2nd,
+        )  # fmt: skip
+
+    columns, rows = (
+        launch("ascend910b1", lambda b, n=n: drain(b, n), core=CoreKind.CUBE) for n in (0, 1)
+    )
+    assert columns.cycles == pytest.approx(rows.cycles, rel=0.02)
 
 
 def test_cores_that_read_one_line_share_its_bank() -> None:

@@ -149,6 +149,12 @@ def finish(m, core):
 
 
 @internal
+def total_bytes(m, access):
+    """Bytes of a measured access whose runs are all alike."""
+    return m.measured[access + 1] * m.measured[access + 3] * m.measured[access + 5]
+
+
+@internal
 def begin(m, core, unit, entry, now):
     """Measure a data instruction that starts now; True when it is a transfer, or faulty."""
     row = m.entry_row[entry]
@@ -174,7 +180,7 @@ def begin(m, core, unit, entry, now):
         return True
     if m.l1_reader[opcode] > 0 and half >= 0:
         m.l1_until[half] = now + m.measured[0]
-        m.l1_reads[half] = m.l0a_rate if m.l1_reader[opcode] == 1 else m.l0b_rate
+        m.l1_reads[half] = min(m.l1_rate, total_bytes(m, COSTS) // max(1, m.measured[0]))
     return False
 
 

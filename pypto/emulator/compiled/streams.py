@@ -93,12 +93,11 @@ def open_stream(m, unit, now, which, occupancy, write, bypass, half):
     source = COSTS + which * ACCESS_WORDS
     for j in range(ACCESS_WORDS):
         w[s + ACCESS + j] = m.measured[source + j]
+    merge(w, s + ACCESS)
     runs = max(0, w[s + ACCESS + 1] - 1) * w[s + ACCESS + 3] + w[s + ACCESS + 7]
     w[s + PACE] = 0
     if write and occupancy > 1 and runs > 0:
         w[s + PACE] = max(0, occupancy * TICKS - m.write_latency) // runs
-    else:
-        merge(w, s + ACCESS)
     w[s + TIME] = now * TICKS
     w[s + DONE] = now * TICKS
     w[s + BEGIN] = now
