@@ -24,9 +24,10 @@ from pypto.errors import DeviceError, SourceLocation
 from pypto.target.instruction import Kind
 from pypto.target.instructions import BY_MNEMONIC
 from pypto.target.limits import field_on
+from pypto.target.loaded_values import first_use
 from pypto.target.memory import Pipe, Space
 from pypto.target.program import Program
-from pypto.target.rows import OPCODE_COLUMN, OPERAND_COLUMN, forms_by_opcode
+from pypto.target.rows import OPCODE_COLUMN, OPERAND_COLUMN, forms, forms_by_opcode
 from pypto.target.soc import Soc
 
 MOST_NOTES = 12
@@ -59,6 +60,8 @@ def fault_error(crew: Crew, soc: Soc, machine: Machine) -> DeviceError:
         return overflow(crew, core, first, second, third)
     if fault == Fault.BAD_CROSS:
         return bad_cross(crew, core, row, first, second)
+    if fault == Fault.BAD_ACCESS:
+        return _bad_access(program, soc, machine, who, row, first, second)
     if fault == Fault.BAD_OPERAND:
         return _bad_operand(program, soc, who, row, first, second)
     messages = {
@@ -119,9 +122,7 @@ def _out_of_bounds(
     high = low + form.row.dtype.bytes if which < 0 else high
     space = field.space or Space.GM
     if space is Space.GM:
-        starts, ends = machine.buffer_starts.tolist(), machine.buffer_ends.tolist()
-        spans = [f"[{start}, {end})" for start, end in zip(starts, ends, strict=True)]
-        limit = f"the launch's buffers are {', '.join(spans[:MOST_NOTES]) or 'none'}"
+        limit = _buffers(machine)
         fix = "check offset, stride and valid extent against the tensor's shape"
     else:
         limit = f"{space} of {soc.name} has {soc.capacity[space]} bytes"
@@ -132,6 +133,33 @@ def _out_of_bounds(
         f"through {field.name}; {limit}",
         location=location(program, row),
         fix=fix,
+    )
+
+
+def _buffers(machine: Machine) -> str:
+    starts, ends = machine.buffer_starts.tolist(), machine.buffer_ends.tolist()
+    spans = [f"[{start}, {end})" for start, end in zip(starts, ends, strict=True)]
+    return f"the launch's buffers are {', '.join(spans[:MOST_NOTES]) or 'none'}"
+
+
+def _bad_access(
+    program: Program, soc: Soc, machine: Machine, who: str, row: int, address: int, size: int
+) -> DeviceError:
+    """A scalar load or store is not aligned, or touches what is not there."""
+    name = mnemonic(program, row)
+    operation = forms()[name].operation
+    space = Space.GM if operation is None else operation.space or Space.GM
+    problem = f"touches bytes {address} to {address + size} of {space}"
+    limit = f"{space} of {soc.name} has {soc.capacity.get(space, 0)} bytes"
+    if space is Space.GM:
+        limit = _buffers(machine)
+    if address % size:
+        limit = f"the address must be a multiple of {size}"
+    return DeviceError(
+        "BAD_ACCESS",
+        f"{who}: {name} {problem}; {limit}",
+        location=location(program, row),
+        fix="correct what computes the address",
     )
 
 
@@ -212,6 +240,20 @@ def check_balance(crew: Crew, machine: Machine) -> None:
         )
     if machine.cross_sets.any():
         check_cross_balance(crew, machine)
+
+
+def refuse_unknown(program: Program) -> None:
+    """Raise where what a program does depends on values that a run without data has not."""
+    row = first_use(program)
+    if row is None:
+        return
+    raise DeviceError(
+        "NEEDS_DATA",
+        f"{program.name}, {mnemonic(program, row)} at {where(program, row)}: what it does depends "
+        "on a value loaded from memory, which a run for time alone does not know",
+        location=location(program, row),
+        fix="run it with data, not timing_only",
+    )
 
 
 def cycle_limit_error(crew: Crew, machine: Machine) -> DeviceError:

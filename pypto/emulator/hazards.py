@@ -16,17 +16,23 @@ from typing import Any
 
 import numpy as np
 
+from pypto.emulator import diagnosis
 from pypto.emulator.crew import Crew
+from pypto.emulator.hazards_cache import DataCache
 from pypto.emulator.hazards_context import Context, GlobalBuffer
 from pypto.emulator.hazards_core import Core
 from pypto.emulator.hazards_marks import POISON, Marks
 from pypto.emulator.hazards_memory import Memory
 from pypto.emulator.hazards_report import Hazard, HazardKind, Site
 from pypto.emulator.hazards_trace import Dispatch, trace
+from pypto.emulator.launch import LaunchLog
 from pypto.emulator.placement import launch_arguments, place
+from pypto.emulator.state import LOG_COLUMNS, LOG_FIELDS
 from pypto.target.executable import BufferArgument, Executable, Launch, Role
+from pypto.target.instructions import ScalarKind
 from pypto.target.memory import Pipe, Space
 from pypto.target.program import Program
+from pypto.target.rows import forms
 from pypto.target.soc import Soc
 from pypto.target.soc import soc as load_soc
 
@@ -60,6 +66,7 @@ def check(
     context = Context(crew, machine, buffers, compiled)
     marks = global_marks(buffers) if gm is None else gm
     resolved: dict[Any, Any] = {}
+    caches: list[DataCache] = []
     waiting: deque[Core] = deque()
     idle = 0
     fresh = iter(range(len(crew.kinds)))
@@ -67,7 +74,7 @@ def check(
         # Cores that never wait for others are followed one after another, each to its end.
         number = next(fresh, None)
         if number is not None:
-            memory = Memory(context, Marks(machine, marks), resolved)
+            memory = Memory(context, Marks(machine, marks), resolved, caches)
             core = Core(context, memory, number, dispatches(number))
         elif waiting and idle < len(waiting):
             core = waiting.popleft()
@@ -112,22 +119,46 @@ def check_program(
     ``parameters`` holds the launch arguments: addresses of buffers, and scalars.
     """
     crew = Crew.of([program], grid)
-    log = partial(core_trace, crew, parameters)
-    return check(crew, log, machine, buffers, compiled=compiled)
+    follow = partial(core_trace, crew, parameters, None)
+    return check(crew, follow, machine, buffers, compiled=compiled)
 
 
-def core_trace(crew: Crew, parameters: Sequence[int], core: int) -> Iterator[Dispatch]:
-    """What a core of a launch dispatches; ``parameters`` are those of all programs."""
+def core_trace(
+    crew: Crew, parameters: Sequence[int], log: LaunchLog | None, core: int
+) -> Iterator[Dispatch]:
+    """What a core of a launch dispatches; ``parameters`` are those of all programs.
+
+    ``log`` is of a run with data, for programs that depend on what scalar loads read.
+    """
     member = crew.of_core(core)
+    if log is None:
+        diagnosis.refuse_unknown(member.program)
+    loads = None if log is None else loaded_values(log, core)
     own = parameters[member.parameter : member.parameter + len(member.program.parameters)]
     block, sub_block = crew.block(core)
-    return trace(member.program, block, crew.grid, own, core=core, sub_block=sub_block)
+    return trace(member.program, block, crew.grid, own, core=core, sub_block=sub_block, loads=loads)
+
+
+def loaded_values(log: LaunchLog, core: int) -> Iterator[int]:
+    """What the scalar loads of a core read, in order."""
+    kinds = {form.opcode for form in forms().values() if form.kind is ScalarKind.MEMORY_LOAD}
+    for row in log.rows[log.rows[:, LOG_COLUMNS.index("core")] == core].tolist():
+        if row[LOG_COLUMNS.index("opcode")] in kinds:
+            yield row[LOG_FIELDS + 1]
 
 
 def check_executable(
-    executable: Executable, input_shapes: Sequence[Sequence[int]] = (), *, compiled: bool = True
+    executable: Executable,
+    input_shapes: Sequence[Sequence[int]] = (),
+    *,
+    compiled: bool = True,
+    log: Sequence[LaunchLog] = (),
 ) -> list[Hazard]:
-    """The hazards of all launches in order, for arguments of the given shapes."""
+    """The hazards of all launches in order, for arguments of the given shapes.
+
+    ``log`` is what a recorded run with data left: programs in which anything depends on what
+    scalar loads read cannot be followed without.
+    """
     machine = load_soc(executable.soc)
     placement = place(executable, input_shapes, machine)
     buffers = [
@@ -138,12 +169,12 @@ def check_executable(
     ]
     gm = global_marks(buffers)
     found: list[Hazard] = []
-    for step in executable.steps:
+    for number, step in enumerate(executable.steps):
         crew = Crew.of([executable.programs[part.program] for part in step.parts], step.grid)
         parameters = launch_arguments(step, placement, input_shapes).tolist()
         touched = _touched(step, crew, buffers)
-        log = partial(core_trace, crew, parameters)
-        found += check(crew, log, machine, touched, compiled=compiled, gm=gm)
+        follow = partial(core_trace, crew, parameters, log[number] if log else None)
+        found += check(crew, follow, machine, touched, compiled=compiled, gm=gm)
     return found + _unwritten(executable, buffers, gm)
 
 

@@ -12,6 +12,7 @@ from pypto.emulator.hazards_trace import Dispatch
 from pypto.target.clocks import PIPE_COUNT, SCALAR, Clock, EventKey, SetVerdict
 from pypto.target.groups import CROSS_IDS, MODES, MOST_COUNTED, has_mode
 from pypto.target.instructions import ScalarKind
+from pypto.target.instructions.scalar_access import access_row
 from pypto.target.memory import PIPES
 
 FLAG_KINDS = (ScalarKind.SET_FLAG, ScalarKind.WAIT_FLAG)
@@ -137,6 +138,8 @@ class Core:
             self.clock.barrier_all()
         elif form.kind is ScalarKind.BARRIER:
             self.clock.barrier(pipe, entry.scalar)
+        elif form.kind is ScalarKind.DATA_BARRIER:
+            self.clock.barrier(SCALAR)
         elif form.kind is ScalarKind.CROSS_SET:
             self._cross_set(entry, pipe)
         elif form.kind is ScalarKind.CROSS_WAIT:
@@ -147,6 +150,15 @@ class Core:
         self.issued[pipe].append(entry)
         if form.row is not None:
             self.memory.step(entry, form.row, pipe, self.clock)
+        elif form.kind in (ScalarKind.MEMORY_LOAD, ScalarKind.MEMORY_STORE):
+            address = form.index("address")
+            assert form.operation is not None
+            assert address is not None
+            access = access_row(form.operation)
+            self.memory.step(entry, access, pipe, self.clock, (entry.dispatch.operands[address],))
+        elif form.kind is ScalarKind.CACHE:
+            address, everything = entry.dispatch.operands
+            self.memory.cache.drop(address, bool(everything))
         if form.kind is ScalarKind.SET_FLAG and pipe == SCALAR:
             self._advance(entry.dispatch.operands[1])
         return True
@@ -160,6 +172,7 @@ class Core:
                 message=f"flag {_name(key)} is still set when the kernel ends",
                 cure="wait for it, or drop the set: it would hit the next kernel",
             )
+        self.memory.cache.finish()
         over = self.clock.dispatched()
         running = [p for p in range(1, PIPE_COUNT) if self.clock.issued[p] > over[p]]
         if running:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pypto.emulator.hazards_cache import DataCache
 from pypto.emulator.hazards_context import Context, Entry
 from pypto.emulator.hazards_marks import CLEAN, Marks, Operand
 from pypto.emulator.hazards_report import Hazard, HazardKind
@@ -16,7 +17,7 @@ from pypto.target.instruction import (
     access_end,
 )
 from pypto.target.instructions.blocks import BLOCKS_OF_GM, UB_TO_GM
-from pypto.target.limits import LimitError, check_fields
+from pypto.target.limits import LimitError, check_fields, check_value
 from pypto.target.memory import LOCAL_SPACES, Pipe, Space
 
 NOTHING = (0,) * PIPE_COUNT  # known of a core that no wait tells of
@@ -34,7 +35,7 @@ class Resolved(NamedTuple):
 class Memory:
     """The memories that a core sees: who touched which byte last, and what holds no value.
 
-    ``resolved`` is shared by cores that run the same program.
+    ``resolved`` and ``caches`` are shared by all cores of the launch.
     """
 
     def __init__(
@@ -42,17 +43,27 @@ class Memory:
         context: Context,
         marks: Marks,
         resolved: dict[tuple[str, tuple[int, ...]], Resolved],
+        caches: list[DataCache],
     ) -> None:
         self.context = context
         self.marks = marks
         self.resolved = resolved
+        self.cache = DataCache(context, caches)
         capacity = context.machine.capacity
         self.local = {space: Shadow(capacity[space]) for space in LOCAL_SPACES}
 
-    def step(self, entry: Entry, row: Instruction, pipe: int, clock: Clock) -> None:
+    def step(
+        self,
+        entry: Entry,
+        row: Instruction,
+        pipe: int,
+        clock: Clock,
+        values: tuple[int, ...] | None = None,
+    ) -> None:
         """Check the instruction just issued on ``pipe`` and remember what it touches."""
-        key = (row.mnemonic, entry.dispatch.operands)
-        resolved = self.resolved.get(key) or self._resolve(row, entry.dispatch.operands)
+        values = entry.dispatch.operands if values is None else values
+        key = (row.mnemonic, values)
+        resolved = self.resolved.get(key) or self._resolve(row, values)
         if Space.GM not in row.spaces():
             self.resolved[key] = resolved
         fields, operands, used, problem = resolved
@@ -66,6 +77,7 @@ class Memory:
             for shadow in self._shadows(operand):
                 for kind in _kinds(operand.field, fields):
                     shadow.record(core, pipe, kind, operand.where, stamp)
+        self._keep_coherent(entry, row, operands)
         unset_reads = self.marks.step(row, fields, used)
         if row.family is UB_TO_GM:
             self._forget_behind(fields.dst)
@@ -79,6 +91,19 @@ class Memory:
                 message=f"{unset.field.name} of {row.mnemonic} is used, but nothing has written it",
                 cure="write it first: load it, fill it, or narrow the valid extent",
             )
+
+    def _keep_coherent(self, entry: Entry, row: Instruction, operands: list[Operand]) -> None:
+        """Follow what an access of global memory means to the data caches."""
+        for operand in operands:
+            if operand.field.space is not Space.GM:
+                continue
+            writes = "w" in operand.field.role
+            if row.pipe is not Pipe.S:
+                self.cache.transfer(entry, operand.where, writes)
+            elif writes:
+                self.cache.store(entry, operand.where)
+            else:
+                self.cache.load(entry, operand.where)
 
     def _forget_behind(self, address: int) -> None:
         """Whatever was stored behind the values of a buffer, it may be read."""
@@ -115,7 +140,10 @@ class Memory:
                 }
                 return Resolved(fields, operands, used, problem)
         try:
-            check_fields(row, fields, self.context.machine)
+            if row.pipe is Pipe.S:
+                check_value(row, row.fields[0], fields.address)
+            else:
+                check_fields(row, fields, self.context.machine)
         except LimitError as error:
             problem = {"kind": HazardKind.ILLEGAL_OPERAND, "message": error.message}
             return Resolved(fields, operands, used, problem)

@@ -90,11 +90,13 @@ def trace(
     *,
     core: int | None = None,
     sub_block: int = 0,
+    loads: Iterator[int] | None = None,
 ) -> Iterator[Dispatch]:
     """The instructions that a core dispatches for block ``block`` of ``blocks``, in order.
 
     ``core`` is its number in the launch, by default that of the block, ``sub_block`` its number
-    in its group.
+    in its group. ``loads`` gives what scalar loads find in memory, in order; without it they give
+    0, so that nothing may depend on them.
 
     ``parameters`` holds the launch arguments: addresses of buffers and scalars. A program that
     runs more than ``row_limit`` rows is a DeviceError.
@@ -127,6 +129,9 @@ def trace(
             position = operands[0]
         elif kind is ScalarKind.LOAD:
             registers[operands[0]] = parameters[operands[1]]
+        elif kind is ScalarKind.MEMORY_LOAD:
+            yield Dispatch(number, position - 1, row.form, operands)
+            registers[operands[0]] = 0 if loads is None else next(loads)
         elif kind is ScalarKind.END:
             return
         elif kind is ScalarKind.STATE and operation is not None:

@@ -39,7 +39,7 @@ from pypto.target.rows import (
     OPCODE_COLUMN,
     SUB_BLOCK_REGISTER,
 )
-from pypto.target.soc import Soc
+from pypto.target.soc import DCACHE_LINE_BYTES, Soc
 
 # Events per call of the engine: as many as take about so long, so that Ctrl-C is heard.
 FIRST_SLICE = 10_000
@@ -89,8 +89,12 @@ def run_launch(
     ``parameters`` holds those of all programs, one after another.
     """
     soc, cores = device.soc, len(crew.kinds)
+    if not options.functional:
+        for member in crew.members:
+            diagnosis.refuse_unknown(member.program)
     rows = np.concatenate([member.rows() for member in crew.members])
     prepare(rows[:, OPCODE_COLUMN].tolist(), options.functional)
+    cache_lines = soc.dcache_bytes // DCACHE_LINE_BYTES
     arenas = _arenas(crew, soc) if options.functional else []
     scratch = np.zeros(SCRATCH_BYTES if options.functional else 0, np.uint8)
     log_rows = max(LOG_ROWS, 8 * soc.queue_depth) if options.record else 0
@@ -111,6 +115,10 @@ def run_launch(
         depth=soc.queue_depth,
         issue=soc.scalar_issue,
         cross_latency=soc.cross_core_latency,
+        ub_access=max(soc.scalar_ub_access, soc.scalar_issue),
+        cache_hit=max(soc.dcache_hit, soc.scalar_issue),
+        cache_lines=cache_lines,
+        cached=np.zeros((cores, cache_lines), np.int64),
         event_ids=soc.event_ids,
         functional=int(options.functional),
         record=int(options.record),

@@ -146,6 +146,7 @@ class Fault(IntEnum):
     BAD_OPERAND = 7
     CROSS_OVERFLOW = 8
     BAD_CROSS = 9
+    BAD_ACCESS = 10
 
 
 Words = np.ndarray  # int64
@@ -176,6 +177,9 @@ class Machine(NamedTuple):
     depth: int  # of every queue
     issue: int  # cycles of the scalar unit per dispatched instruction
     cross_latency: int  # cycles from a set to the counters of others
+    ub_access: int  # cycles of a scalar load or store
+    cache_hit: int
+    cache_lines: int  # of each core
     event_ids: int
     functional: int
     record: int
@@ -199,6 +203,7 @@ class Machine(NamedTuple):
     l2_field: Words
     l1_address: Words
     l1_reader: Words
+    access_bytes: Words
     facts: Words
     body: Words
     measure: Words
@@ -219,6 +224,7 @@ class Machine(NamedTuple):
     flags: Bytes  # [cores, FLAGS_PER_CORE]
     cross_sets: Words  # [cores, MODES, CROSS_IDS]: sets so far
     cross_counters: Words  # [cores, CROSS_IDS]
+    cached: Words  # [cores, cache_lines]: line of GM plus one that a place holds
     # Pipes, per unit.
     clock: Words  # every cycle before it has a name
     last_end: Words  # completion of the latest instruction

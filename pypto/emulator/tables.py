@@ -32,7 +32,11 @@ class Action(IntEnum):
     BARRIER = 9
     CROSS_SET = 10
     CROSS_WAIT = 11
-    DATA = 12
+    MEMORY_LOAD = 12
+    MEMORY_STORE = 13
+    CACHE = 14
+    DATA_BARRIER = 15
+    DATA = 16
 
 
 L1_READERS = (Space.L0A, Space.L0B)
@@ -63,6 +67,7 @@ class Tables(NamedTuple):
     l2_field: np.ndarray  # int64[opcodes]: which field is the L2 mode, -1 for none
     l1_address: np.ndarray  # int64[opcodes]: which address is in L1, -1 for none
     l1_reader: np.ndarray  # int64[opcodes]: 1 fills L0A or L0B from L1
+    access_bytes: np.ndarray  # int64[opcodes]: of scalar loads and stores, negative with sign
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
     measure: np.ndarray  # int64[opcodes]
@@ -119,6 +124,7 @@ def tables() -> Tables:
         l2_field=np.full(opcodes, -1, np.int64),
         l1_address=np.full(opcodes, -1, np.int64),
         l1_reader=zeros(opcodes),
+        access_bytes=zeros(opcodes),
         facts=zeros(opcodes, facts),
         body=zeros(opcodes),
         measure=zeros(opcodes),
@@ -133,6 +139,9 @@ def _fill_scalars(made: Tables) -> None:
         opcode = OPCODES[operation.mnemonic]
         made.action[opcode] = ACTIONS[operation.kind]
         made.operands[opcode] = len(operation.operands)
+        if operation.space is not None:
+            made.address_space[opcode, 0] = SPACES.index(operation.space)
+            made.access_bytes[opcode] = operation.width * (-1 if operation.signed else 1)
         made.state_count[opcode] = len(operation.state)
         for i, (register, source) in enumerate(operation.state):
             made.state_register[opcode, i] = STATE_REGISTERS.index(register)

@@ -169,6 +169,8 @@ class Program:
         pipe = PIPES[form.queue(values)]
         if pipe not in CORE_PIPES[self.core]:
             return f"a {self.core} core has no pipe {pipe}"
+        if form.operation is not None and form.operation.space is Space.UB:
+            return None if Pipe.V in CORE_PIPES[self.core] else f"a {self.core} core has no ub"
         if form.kind in (ScalarKind.CROSS_SET, ScalarKind.CROSS_WAIT):
             return _cross_complaint(form, mask, values)
         if form.mnemonic not in ("set_flag", "wait_flag"):

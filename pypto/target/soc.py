@@ -15,6 +15,7 @@ from pypto.target.memory import ARCHITECTURES, BLOCK_BYTES, REPEAT_BYTES, CoreKi
 DIRECTORY = Path(__file__).parent / "socs"
 SOC_NAMES: tuple[str, ...] = tuple(sorted(path.stem for path in DIRECTORY.glob("*.toml")))
 DEFAULT_SOC = "ascend910b1"
+DCACHE_LINE_BYTES = 64  # [V asc-devkit, hardware constraints of 2201]
 COUPLED_ARCHITECTURES = ("1001",)  # every core is cube and vector core at once
 FIRST_GENERATION = (
     "ascend910b without a digit is a first-generation part (30 coupled cores at 900 MHz),"
@@ -45,6 +46,9 @@ class Soc:
     reserved_event_ids: int = figure(0, 63)  # the highest ones
     queue_depth: int = figure(1, 4096)
     scalar_issue: int = figure(1, 1000)  # cycles per dispatched instruction
+    scalar_ub_access: int = figure(1, 2**16)  # from a scalar load or store of UB to what follows
+    dcache_bytes: int = figure(DCACHE_LINE_BYTES, 2**24)  # of the scalar unit, for GM
+    dcache_hit: int = figure(1, 2**16)  # from a scalar load or store it holds to what follows
     cross_core_latency: int = figure(0, 2**16, "2201")  # from a set to the counters of others
     vector_repeat_bytes: int = figure(REPEAT_BYTES, REPEAT_BYTES)
     block_bytes: int = figure(BLOCK_BYTES, BLOCK_BYTES)

@@ -101,7 +101,9 @@ def programs(draw: st.DrawFn, machine: Soc) -> Program:
     chosen = [
         form
         for form in forms().values()
-        if (form.pipe is None or form.pipe in pipes) and exists(form.mnemonic, machine.architecture)
+        if (form.pipe is None or form.pipe in pipes)
+        and exists(form.mnemonic, machine.architecture)
+        and (form.operation is None or form.operation.space is not Space.UB or Pipe.V in pipes)
     ]
     count = draw(st.integers(0, 12))
     if draw(st.booleans()):

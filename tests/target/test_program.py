@@ -116,7 +116,7 @@ UB = 196608
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        (changed(1, OPCODE_COLUMN, 60), "row 1 has the unknown opcode 60"),
+        (changed(1, OPCODE_COLUMN, 120), "row 1 has the unknown opcode 120"),
         (changed(1, PIPE_COLUMN, 3), "row 1 (vadd.f16): pipe column 3 is not its pipe 1"),
         (changed(1, MASK_COLUMN, 1 << 19), "columns beyond its 14 operands"),
         (changed(1, OPERAND + 14, 1), "columns beyond its 14 operands"),

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from pypto.emulator.compiled.effects import complain
 from pypto.emulator.compiled.events import FLAG, PIPE, SCALAR, push
 from pypto.emulator.compiled.raw import internal
 from pypto.emulator.compiled.rebuild import jitted
+from pypto.emulator.compiled.scalar_memory import GM, access_end, forget, is_legal, load, store
 from pypto.emulator.state import (
     EVENT_IDS,
     FLAGS_PER_CORE,
+    LOG_FIELDS,
+    LOG_WIDTH,
+    MOST_ADDRESSES,
     STALL_BARRIER,
+    STALL_MEMORY,
     STALLS,
     STATES,
     UNITS_PER_CORE,
@@ -38,6 +44,7 @@ MOST_PER_CALL = 1 << 14
 ALL_PIPES = PIPES.index(Pipe.ALL)
 LAST_PIPE = len(WORKING_PIPES) - 1
 
+LOG = int(Counter.LOG)
 INSTRUCTIONS, DATA_INSTRUCTIONS = int(Counter.INSTRUCTIONS), int(Counter.DATA_INSTRUCTIONS)
 READY, QUEUE_FULL = int(ScalarStatus.READY), int(ScalarStatus.QUEUE_FULL)
 AWAITS_FLAG, DRAIN = int(ScalarStatus.FLAG), int(ScalarStatus.DRAIN)
@@ -50,6 +57,8 @@ ALU, LOAD, JUMP = int(Action.ALU), int(Action.LOAD), int(Action.JUMP)
 BRANCH, END, STATE = int(Action.BRANCH), int(Action.END), int(Action.STATE)
 SET_FLAG, WAIT_FLAG = int(Action.SET_FLAG), int(Action.WAIT_FLAG)
 BARRIER, DATA = int(Action.BARRIER), int(Action.DATA)
+MEMORY_LOAD, MEMORY_STORE = int(Action.MEMORY_LOAD), int(Action.MEMORY_STORE)
+CACHE, DATA_BARRIER = int(Action.CACHE), int(Action.DATA_BARRIER)
 CROSS_SET, CROSS_WAIT = int(Action.CROSS_SET), int(Action.CROSS_WAIT)
 MOV, ADD, SUB, MUL = OPCODES["mov"], OPCODES["add"], OPCODES["sub"], OPCODES["mul"]
 DIV, REM, MIN, MAX = OPCODES["div"], OPCODES["rem"], OPCODES["min"], OPCODES["max"]
@@ -113,18 +122,6 @@ def taken(opcode, a, b):
     if opcode == BLT:
         return a < b
     return a >= b
-
-
-@internal
-def complain(m, fault, core, row, first, second, third):
-    """Record the first fault of a run."""
-    if m.fault[0] == 0:
-        m.fault[0] = fault
-        m.fault[1] = core
-        m.fault[2] = row
-        m.fault[3] = first
-        m.fault[4] = second
-        m.fault[5] = third
 
 
 @internal
@@ -293,7 +290,12 @@ def dispatch(m, core, now):
         elif SET_FLAG <= action <= CROSS_WAIT:
             if synchronise(m, core, time, now, pc, action):
                 return
-        elif action != END:
+        elif MEMORY_LOAD <= action <= MEMORY_STORE:
+            if touch_memory(m, core, time, now, pc, opcode):
+                return
+        elif action == CACHE:
+            forget(m, core, operand(m, core, pc, 0), operand(m, core, pc, 1))
+        elif action != END and action != DATA_BARRIER:
             complain(m, BAD_ROW, core, pc, opcode, 0, 0)
             return
         m.dispatched[core] += 1
@@ -305,6 +307,60 @@ def dispatch(m, core, now):
             return
         pc = following
     yield_until(m, core, m.clock[unit], pc)
+
+
+@internal
+def touch_memory(m, core, time, now, pc, opcode):
+    """A scalar load or store; True when the scalar unit is held before it.
+
+    The scalar unit waits for its end: the cycles in UB are its own, those in GM the memory's.
+    """
+    if time > now:
+        yield_until(m, core, time, pc)
+        return True
+    is_load = m.action[opcode] == MEMORY_LOAD
+    address = operand(m, core, pc, 1 if is_load else 0)
+    if m.functional and not is_legal(m, core, pc, opcode, address):
+        return True
+    value = 0
+    if not is_load:
+        value = operand(m, core, pc, 1)
+        if m.functional:
+            store(m, core, opcode, address, value)
+    elif m.functional:
+        value = load(m, core, opcode, address)
+    if is_load:
+        m.registers[core * REGISTER_COUNT + m.rows[pc * ROW_WIDTH + OPERAND_COLUMN]] = value
+    unit = core * UNITS_PER_CORE
+    free = access_end(m, core, opcode, address, now) - m.issue
+    if m.address_space[opcode * MOST_ADDRESSES] == GM:
+        name_stall(m, unit, STALL_MEMORY, free)
+    else:
+        m.busy[unit] += free - now
+        m.clock[unit] = free
+    if m.record:
+        record_access(m, core, pc, opcode, now, free + m.issue, address, value)
+    return False
+
+
+@internal
+def record_access(m, core, pc, opcode, start, end, address, value):
+    """Append a scalar load or store to the log: its address and the value that it moved."""
+    at = m.counters[LOG] * LOG_WIDTH
+    m.counters[LOG] += 1
+    m.log[at] = core
+    m.log[at + 1] = m.dispatched[core]
+    m.log[at + 2] = pc
+    m.log[at + 3] = opcode
+    m.log[at + 4] = 0
+    m.log[at + 5] = start
+    m.log[at + 6] = start
+    m.log[at + 7] = end
+    m.log[at + 8] = end
+    m.log[at + LOG_FIELDS] = address
+    m.log[at + LOG_FIELDS + 1] = value
+    for j in range(LOG_FIELDS + 2, LOG_WIDTH):
+        m.log[at + j] = 0
 
 
 @internal

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pypto.emulator.compiled.dispatch import ENDED, dispatch
+from pypto.emulator.compiled.effects import end, take_all_effects
 from pypto.emulator.compiled.events import EFFECT, FLAG, PIPE, pop
-from pypto.emulator.compiled.pipes import advance, end, finish, raise_flag, take_all_effects
+from pypto.emulator.compiled.pipes import advance, finish, raise_flag
 from pypto.emulator.compiled.raw import internal, machine_at
 from pypto.emulator.state import UNITS_PER_CORE, Counter, Outcome
 

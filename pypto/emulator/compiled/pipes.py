@@ -13,14 +13,23 @@ from pypto.emulator.compiled.dispatch import (
     QUEUE_FULL,
     SET_FLAG,
     WAIT_FLAG,
-    complain,
     drained,
     flag_index,
     name_stall,
     wake,
 )
+from pypto.emulator.compiled.effects import (
+    FLIGHT_BITS,
+    FREE_COUNT,
+    FREE_FLIGHT,
+    OUT_OF_BOUNDS,
+    WORD,
+    buffer_end,
+    complain,
+    take_effects,
+)
 from pypto.emulator.compiled.events import EFFECT, FLAG, PIPE, push
-from pypto.emulator.compiled.raw import address_of, call2, call5, internal
+from pypto.emulator.compiled.raw import address_of, call5, internal
 from pypto.emulator.compiled.streams import ACTIVE, BEGIN, close_stream, open_stream, serve
 from pypto.emulator.state import (
     ACCESS_WORDS,
@@ -33,7 +42,6 @@ from pypto.emulator.state import (
     MEMORY_LIMITS,
     MEMORY_TABLE_WIDTH,
     MOST_ADDRESSES,
-    MOST_ENDED,
     STALL_BANK,
     STALL_BARRIER,
     STALL_DISPATCH,
@@ -50,15 +58,11 @@ from pypto.target.instruction import UNBOUNDED, RowFacts
 from pypto.target.memory import SPACES, Space
 from pypto.target.rows import OPCODE_COLUMN, OPERAND_LIMIT, ROW_WIDTH
 
-WORD = 8
 FACTS = len(RowFacts._fields)
-FLIGHT_BITS = 24
-FLIGHT_MASK = (1 << FLIGHT_BITS) - 1
 GM = SPACES.index(Space.GM)
 FINISHED_STATUS = int(ScalarStatus.FINISHED)
-FREE_FLIGHT, FREE_COUNT = int(Counter.FREE_FLIGHT), int(Counter.FREE_COUNT)
 FINISHED, LOG, NOW = int(Counter.FINISHED), int(Counter.LOG), int(Counter.NOW)
-DOUBLE_SET, OUT_OF_BOUNDS = int(Fault.DOUBLE_SET), int(Fault.OUT_OF_BOUNDS)
+DOUBLE_SET = int(Fault.DOUBLE_SET)
 
 
 @internal
@@ -241,23 +245,6 @@ def extent(accesses, at):
 
 
 @internal
-def buffer_end(m, opcode, address):
-    """How far an instruction may go in the GM buffer that holds an address, -1 for no buffer."""
-    starts = m.buffer_starts
-    low, high = 0, m.buffer_count
-    while low < high:
-        middle = (low + high) >> 1
-        if starts[middle] <= address:
-            low = middle + 1
-        else:
-            high = middle
-    if low == 0:
-        return -1
-    end = m.buffer_limits[low - 1] if m.gm_blocks[opcode] else m.buffer_ends[low - 1]
-    return end if address < end else -1
-
-
-@internal
 def in_bounds(m, core, row, opcode):
     """Check every address of an instruction against its space, in GM against its buffer."""
     for i in range(m.address_count[opcode]):
@@ -272,51 +259,6 @@ def in_bounds(m, core, row, opcode):
             complain(m, OUT_OF_BOUNDS, core, row, i, low, high)
             return False
     return True
-
-
-@internal
-def end(m, core, payload):
-    """An instruction has ended: its effect is due, after those of its core that ended before.
-
-    Between two sets for other cores, effects of different cores are in no order that a program
-    without races can see; only atomic stores are, so they come after everything that ended
-    before them anywhere.
-    """
-    flight = payload & FLIGHT_MASK
-    count = m.ended_count[core]
-    m.ended[core * MOST_ENDED + count] = flight
-    m.ended_count[core] = count + 1
-    opcode = m.rows[m.flight_row[flight] * ROW_WIDTH + OPCODE_COLUMN]
-    atomic = m.atomic_field[opcode]
-    if atomic >= 0 and m.flight_fields[flight * OPERAND_LIMIT + atomic] != 0:
-        take_all_effects(m)
-    elif count + 1 == MOST_ENDED:
-        take_effects(m, core)
-
-
-@internal
-def take_all_effects(m):
-    """Compute every effect that is due."""
-    for core in range(m.core_count):
-        take_effects(m, core)
-
-
-@internal
-def take_effects(m, core):
-    """Compute the effects that are due on a core."""
-    table = address_of(m.memory_table) + core * MEMORY_TABLE_WIDTH * WORD
-    for i in range(m.ended_count[core]):
-        flight = m.ended[core * MOST_ENDED + i]
-        row = m.flight_row[flight]
-        opcode = m.rows[row * ROW_WIDTH + OPCODE_COLUMN]
-        fields = address_of(m.flight_fields) + flight * OPERAND_LIMIT * WORD
-        bad = call2(m.body[opcode], fields, table)
-        if bad != 0:
-            complain(m, OUT_OF_BOUNDS, core, row, -1, bad - 1, bad)
-        m.flight_row[flight] = m.counters[FREE_FLIGHT]
-        m.counters[FREE_FLIGHT] = flight
-        m.counters[FREE_COUNT] += 1
-    m.ended_count[core] = 0
 
 
 @internal

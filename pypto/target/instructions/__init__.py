@@ -20,7 +20,7 @@ from pypto.target.instructions.vector_fused import FUSED
 from pypto.target.instructions.vector_pick import PICKED
 from pypto.target.instructions.vector_sort import SORTED
 
-DATA_OPCODE_BASE = 64
+DATA_OPCODE_BASE = 128
 
 INSTRUCTIONS: tuple[Instruction, ...] = tuple(
     replace(row, architectures=architectures_of(row.mnemonic))

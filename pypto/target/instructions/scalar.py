@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pypto.target.instructions.availability import CROSS_CORE, STATES_ONLY_2201
-from pypto.target.memory import ARCHITECTURES
+from pypto.target.memory import ARCHITECTURES, Space
 
 STATE_REGISTERS: tuple[str, ...] = (
     "mask_mode",
@@ -55,6 +55,10 @@ class ScalarKind(StrEnum):
     LOAD = "load"  # rd = launch argument
     JUMP = "jump"
     BRANCH = "branch"  # compares a with b
+    MEMORY_LOAD = "memory_load"  # rd = what UB or GM holds
+    MEMORY_STORE = "memory_store"
+    CACHE = "cache"  # writes back and forgets lines of the data cache
+    DATA_BARRIER = "data_barrier"  # earlier loads and stores have ended
     END = "end"
     STATE = "state"  # writes mode registers
     SET_FLAG = "set_flag"
@@ -69,6 +73,8 @@ class ScalarOperation:
     """One operation: mnemonic, operand names in order, kind, one line of meaning.
 
     ``state`` (kind STATE): which mode register takes which operand, or a fixed number.
+    ``space``, ``width`` (loads and stores): the memory and how many bytes; ``signed``: the sign
+    fills the register, else zeros do.
     """
 
     mnemonic: str
@@ -76,6 +82,9 @@ class ScalarOperation:
     kind: ScalarKind
     summary: str
     state: tuple[tuple[str, str | int], ...] = ()
+    space: Space | None = None
+    width: int = 0
+    signed: bool = False
 
     @property
     def architectures(self) -> frozenset[str]:
@@ -99,6 +108,36 @@ def state(mnemonic: str, summary: str, **registers: str | int) -> ScalarOperatio
     return ScalarOperation(mnemonic, operands, ScalarKind.STATE, summary, tuple(registers.items()))
 
 
+def memory_operations(space: Space) -> tuple[ScalarOperation, ...]:
+    """Loads and stores of one element; a float is loaded as the unsigned integer of its bits."""
+    loads = (
+        ScalarOperation(
+            f"ld_{space}.{sign}{8 * width}",
+            ("rd", "address"),
+            ScalarKind.MEMORY_LOAD,
+            f"rd = {sign}{8 * width} in {space}",
+            space=space,
+            width=width,
+            signed=sign == "i",
+        )
+        for width in (1, 2, 4, 8)
+        for sign in "iu"
+        if (sign, width) != ("u", 8)
+    )
+    stores = (
+        ScalarOperation(
+            f"st_{space}.b{8 * width}",
+            ("address", "value"),
+            ScalarKind.MEMORY_STORE,
+            f"lowest {width} bytes of value to {space}",
+            space=space,
+            width=width,
+        )
+        for width in (1, 2, 4, 8)
+    )
+    return *loads, *stores
+
+
 SCALARS: tuple[ScalarOperation, ...] = (
     ScalarOperation("mov", ("rd", "a"), ScalarKind.ALU, "rd = a"),
     alu("add", "rd = a + b"),
@@ -120,6 +159,17 @@ SCALARS: tuple[ScalarOperation, ...] = (
     branch("bne", "continue at label where a is not b"),
     branch("blt", "continue at label where a < b"),
     branch("bge", "continue at label where a >= b"),
+    *memory_operations(Space.UB),
+    *memory_operations(Space.GM),
+    ScalarOperation(
+        "dcci",
+        ("address", "all"),
+        ScalarKind.CACHE,
+        "write back and forget the line of the data cache that holds address, or all lines",
+    ),
+    ScalarOperation(
+        "dsb", (), ScalarKind.DATA_BARRIER, "hold dispatch until scalar loads and stores have ended"
+    ),
     ScalarOperation("end", (), ScalarKind.END, "end of the program"),
     state("set_mask_norm", "the mask selects lanes of every repeat", mask_mode=0),
     state("set_mask_count", "the low mask counts elements", mask_mode=1),
