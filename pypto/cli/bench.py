@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,9 +17,14 @@ from pypto.cli.progress import progress
 from pypto.errors import CompileError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Row:
-    """One measurement; what does not apply is None. ``ok`` is False when it misses its bar."""
+    """One measurement; what does not apply is None. ``ok`` is False when it misses its bar.
+
+    Of rows that silicon measured: ``silicon_error`` and ``strict_error`` are relative, the latter
+    with documented constants only; ``counted`` says whether the row judges the model; ``pipes``
+    and ``silicon_pipes`` are percent of the task in which a pipe is at work.
+    """
 
     name: str
     soc: str | None = None
@@ -35,6 +41,10 @@ class Row:
     hand_us: float | None = None
     silicon_us: float | None = None
     silicon_error: float | None = None
+    strict_error: float | None = None
+    counted: bool | None = None
+    pipes: dict[str, float] | None = None
+    silicon_pipes: dict[str, float] | None = None
     host_seconds: float | None = None
     value: float | None = None
     unit: str | None = None
@@ -44,12 +54,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A row of a suite before it is measured; ``settings`` are the keys ``measure`` knows."""
+    """A row of a suite before it is measured; ``settings`` are the keys ``measure`` knows.
+
+    One ``on_request`` is measured when it is named, with settings if rows begin with its name.
+    """
 
     name: str
     summary: str
     measure: Callable[[Mapping[str, str]], Row]
     settings: tuple[str, ...] = ()
+    on_request: bool = False
 
 
 def bench_command(target: str, settings: tuple[str, ...], *, listing: bool, as_json: bool) -> bool:
@@ -79,13 +93,15 @@ def bench_command(target: str, settings: tuple[str, ...], *, listing: bool, as_j
 def load_suites(wanted: str) -> dict[str, tuple[Benchmark, ...]]:
     """The suites of ``benchmarks/``, or the one of a name."""
     folder = benchmark_folder()
-    names = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+    files = {path.stem: path for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    files |= {path.parent.name: path for path in folder.glob("*/__init__.py")}
+    names = sorted(files)
     if wanted and wanted not in names:
         raise CompileError(
             "UNKNOWN_SUITE", f"there is no suite {wanted!r}", fix=f"name one of {', '.join(names)}"
         )
     chosen = [wanted] if wanted else names
-    return {name: load_module(folder / f"{name}.py").SUITE for name in chosen}
+    return {name: load_module(folder, files[name]).SUITE for name in chosen}
 
 
 def benchmark_folder() -> Path:
@@ -100,7 +116,12 @@ def benchmark_folder() -> Path:
     )
 
 
-def load_module(path: Path) -> ModuleType:
+def load_module(folder: Path, path: Path) -> ModuleType:
+    """A suite: a file, or a package that imports its own files as ``benchmarks.NAME``."""
+    if path.name == "__init__.py":
+        if str(folder.parent) not in sys.path:
+            sys.path.insert(0, str(folder.parent))
+        return importlib.import_module(f"{folder.name}.{path.parent.name}")
     specification = importlib.util.spec_from_file_location(f"_suite_{path.stem}", path)
     if specification is None or specification.loader is None:
         raise CompileError("NO_BENCHMARKS", f"{path} cannot be imported")
@@ -127,20 +148,30 @@ def measure(
     suite_name: str, suite: tuple[Benchmark, ...], wanted: str, options: Mapping[str, str]
 ) -> Iterator[Row]:
     """The rows of a suite, or the one of a name."""
-    names = [benchmark.name for benchmark in suite]
-    if wanted and wanted not in names:
+    chosen = chosen_of(suite, wanted, bool(options))
+    if not chosen:
+        names = [benchmark.name for benchmark in suite]
         raise CompileError(
             "UNKNOWN_BENCHMARK",
             f"suite {suite_name} has no row {wanted!r}",
             fix=f"name one of {', '.join(names)}",
         )
-    chosen = [benchmark for benchmark in suite if wanted in ("", benchmark.name)]
     for benchmark in chosen:
         check_settings(suite_name, benchmark, options)
     for benchmark in chosen:
         with progress(f"{suite_name}.{benchmark.name}: {benchmark.summary}"):
             row = benchmark.measure(options)
         yield row
+
+
+def chosen_of(suite: tuple[Benchmark, ...], wanted: str, has_options: bool) -> list[Benchmark]:
+    """The rows that a name asks for: one, those that begin with it, or all."""
+    if not wanted:
+        return [one for one in suite if not one.on_request]
+    below = [one for one in suite if one.name.startswith(f"{wanted}.")]
+    if below and not has_options:
+        return below
+    return [one for one in suite if one.name == wanted]
 
 
 def check_settings(suite_name: str, benchmark: Benchmark, options: Mapping[str, str]) -> None:
@@ -178,6 +209,8 @@ def print_rows(name: str, rows: list[Row]) -> None:
 def cell(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, dict):
+        return " ".join(f"{key} {part:.0f}" for key, part in value.items())
     if isinstance(value, list):
         return " ".join("x".join(map(str, shape)) for shape in value)
     if isinstance(value, bool):

@@ -40,14 +40,15 @@ def run(
     record: bool = False,
     cycle_limit: int = CYCLE_LIMIT,
     progress: Progress | None = None,
+    machine: Soc | None = None,
 ) -> RunResult:
-    """Run all steps in order on fresh memory.
+    """Run all steps in order on fresh memory; ``machine`` stands for the executable's SoC.
 
     ``timing_only`` computes no data: of ``inputs`` only the shapes count, and there are no
     results. ``cycle_limit`` bounds each launch; ``progress(name, cycle, instructions)`` is called
     every few hundred milliseconds.
     """
-    loaded = Loaded.of(executable, inputs, functional=not timing_only)
+    loaded = Loaded.of(executable, inputs, functional=not timing_only, machine=machine)
     options = Options(not timing_only, record, cycle_limit, progress)
     launches: list[LaunchProfile] = []
     logs: list[LaunchLog] = []

@@ -1,0 +1,145 @@
+"""Families of programs for the silicon comparison, and the rows that come from them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from benchmarks.silicon.figures import Figure, figures, machine_of, strict
+from pypto.cli.bench import Benchmark, Row
+from pypto.emulator.profile import Profile
+from pypto.emulator.run import run
+from pypto.emulator.state import WORKING_PIPES
+from pypto.errors import CompileError
+from pypto.target.executable import Executable
+from pypto.target.soc import Soc, soc
+
+Setting = int | str
+Settings = Mapping[str, Setting]
+MISS = 0.2  # errors beyond it need a cause
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the emulator took: ``cycles`` of an instruction, or the profile of a run."""
+
+    cycles: float
+    profile: Profile | None = None
+
+    def value(self, figure: Figure) -> float:
+        """The figure as the emulator has it."""
+        if figure.unit == "cycles":
+            return self.cycles
+        assert self.profile is not None
+        return self.profile.task_us + figure.prologue_us
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Programs with shape and schedule as settings; ``rows`` are those that silicon measured.
+
+    ``rows`` maps the id of a figure to the settings that its source fixes, where they are not
+    those of ``settings``.
+    """
+
+    name: str
+    summary: str
+    settings: Settings
+    measure: Callable[[Soc, Settings], Outcome]
+    rows: Mapping[str, Settings]
+
+    def benchmarks(self) -> tuple[Benchmark, ...]:
+        """One entry for any settings, and one for each row."""
+        any_settings = Benchmark(
+            self.name,
+            self.summary,
+            self.row_of_settings,
+            settings=("soc", *self.settings),
+            on_request=True,
+        )
+        rows = (
+            Benchmark(
+                f"{self.name}.{name}", figures()[name].what, partial(self.row, name), settings=()
+            )
+            for name in self.rows
+        )
+        return any_settings, *rows
+
+    def row_of_settings(self, given: Mapping[str, str]) -> Row:
+        """A row for settings of the command line."""
+        machine = soc(given.get("soc", "ascend910b1"))
+        words = {name: word for name, word in given.items() if name != "soc"}
+        settings = {**self.settings, **{n: _setting(self, n, w) for n, w in words.items()}}
+        start = time.perf_counter()
+        outcome = self.measure(machine, settings)
+        return _row(self.name, machine, outcome, time.perf_counter() - start)
+
+    def row(self, name: str, given: Mapping[str, str]) -> Row:
+        """A row of silicon, beside the same with the strict constants."""
+        figure, settings = figures()[name], {**self.settings, **self.rows[name]}
+        machine = machine_of(figure)
+        start = time.perf_counter()
+        outcome = self.measure(machine, settings)
+        seconds = time.perf_counter() - start
+        outcome_strict = self.measure(strict(machine), settings)
+        made = _row(f"{self.name}.{name}", machine, outcome, seconds)
+        made.silicon_us = figure.value
+        if figure.unit == "cycles":
+            made.silicon_us = figure.value / machine.clock_mhz
+            made.cycles = round(outcome.cycles)
+        made.silicon_error = outcome.value(figure) / figure.value - 1
+        made.strict_error = outcome_strict.value(figure) / figure.value - 1
+        made.counted = figure.counted
+        made.silicon_pipes = dict(figure.pipes) or None
+        if figure.unit == "us":
+            made.task_us = outcome.value(figure)
+        return made
+
+
+def _setting(family: Family, name: str, word: str) -> Setting:
+    default = family.settings[name]
+    if isinstance(default, str):
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise CompileError(
+            "BAD_SETTING", f"silicon.{family.name}: {name} = {word!r} is no integer"
+        ) from None
+
+
+def _row(name: str, machine: Soc, outcome: Outcome, seconds: float) -> Row:
+    profile = outcome.profile
+    made = Row(name=name, soc=machine.name, cycles=round(outcome.cycles), host_seconds=seconds)
+    if profile is not None:
+        made.time_us = profile.time_us
+        made.task_us = profile.task_us
+        made.pipes = pipe_shares(profile)
+    return made
+
+
+def pipe_shares(profile: Profile) -> dict[str, float]:
+    """Percent of the task's time in which each pipe has an instruction under way."""
+    task = profile.task_us * profile.soc.clock_mhz
+    shares: dict[str, float] = {}
+    for i, pipe in enumerate(WORKING_PIPES[1:], start=1):
+        active = sum(float(one.active[:, i].mean()) for one in profile.launches)
+        if active:
+            shares[pipe.value] = round(100 * active / task, 1)
+    return shares
+
+
+def timed(executable: Executable, machine: Soc) -> Outcome:
+    """The time of a run that computes no values, with a cold L2."""
+    shapes = [executable.buffers[number].resolved_shape(()) for number in executable.inputs]
+    dtypes = [executable.buffers[number].dtype.numpy for number in executable.inputs]
+    inputs = [
+        np.broadcast_to(np.zeros((), dtype), shape)
+        for shape, dtype in zip(shapes, dtypes, strict=True)
+    ]
+    profile = run(executable, inputs, timing_only=True, machine=machine).profile
+    return Outcome(profile.cycles, profile)
