@@ -208,12 +208,11 @@ class _AttentionWriter(CubeWriter):
     def _finish(self, first: Operand, phase: int) -> None:
         """The sums of a tile to their ring; before the first of a period they must be free."""
         b = self.builder
-        if phase == 0 and isinstance(first, int):
-            for _ in range(first >= RING):
-                b.cross_wait(SUMS_FREE)
-        elif phase == 0:
+        if phase == 0 and isinstance(first, Value):
             with b.when(first >= RING):
                 b.cross_wait(SUMS_FREE)
+        elif phase == 0 and self.s.tiles - PERIOD >= RING:
+            b.cross_wait(SUMS_FREE)
         self.drain(self.sums + (first + phase) % RING * TILE_SUMS, 1)
         b.cross_set(Pipe.FIX, GROUP_MODE, SUMS)
 

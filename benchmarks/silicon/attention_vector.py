@@ -99,9 +99,7 @@ class VectorWriter:
             )
         self.op(group, dst=target, src=scratch, repeat=SLICE // BLOCKS)
 
-    def by_rows(
-        self, name: str, target: Operand, column: Operand, rows: int, columns: int
-    ) -> None:
+    def by_rows(self, name: str, target: Operand, column: Operand, rows: int, columns: int) -> None:
         """``target`` op= the element of ``column`` of each row."""
         self.op("vbrcb.u32", dst=self.spread, src=column, repeat=rows // BLOCKS)
         pitch = columns // PER_BLOCK

@@ -62,6 +62,14 @@ class ConvSchedule:
         """Rows of the image that the positions of a tile can touch, and two more."""
         return -(-self.base_m // self.width) + 1 + 2 * PAD
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the buffers in global memory."""
+        return {
+            "x": (self.images, self.channel_blocks, self.height, self.width, C0),
+            "w": (self.channel_blocks * TAPS, self.filters // EDGE, EDGE, C0),
+            "y": (self.images, self.filters // C0, self.height, self.width, C0),
+        }
+
     def check(self) -> None:
         """Raise a CompileError where the schedule does not fit the shape."""
         share = self.filters // self.shares
@@ -129,11 +137,15 @@ class _Writer:
         b.set(self.x, self.x + image * (s.channel_blocks * s.positions * BLOCK_BYTES))
         b.set(self.y, self.y + image * (s.filters * s.positions * F16_BYTES))
         end = b.value(first + share, "last filter")
-        with self.images.cycle(), self.filters.cycle(), self.l0.cycle():
-            with b.loop(0, s.positions, s.base_m, "position") as start:
-                band = self._band(start)
-                with b.loop(first, end, s.base_n, "filter") as filters:
-                    self._tile(band, filters)
+        with (
+            self.images.cycle(),
+            self.filters.cycle(),
+            self.l0.cycle(),
+            b.loop(0, s.positions, s.base_m, "position") as start,
+        ):
+            band = self._band(start)
+            with b.loop(first, end, s.base_n, "filter") as filters:
+                self._tile(band, filters)
         b.barrier(Pipe.ALL)
         return b.build()
 
@@ -149,8 +161,8 @@ class _Writer:
         rows = b.value(bottom - top + 1, "rows")
         above = larger(PAD - out_top, 0)
         below = larger(out_end + PAD + 1 - s.height, 0)
-        sides = s.width | PAD << 32 | PAD << 40
-        b.issue("set_fmatrix", value=rows * (1 << 16) + above * (1 << 48) + below * (1 << 56) + sides)
+        size = rows * (1 << 16) + (s.width | PAD << 32 | PAD << 40)
+        b.issue("set_fmatrix", value=size + above * (1 << 48) + below * (1 << 56))
         return Band(start, count, top, rows)
 
     def _tile(self, band: Band, filters: Value) -> None:
@@ -171,9 +183,7 @@ class _Writer:
         )  # fmt: skip
         b.sync(Pipe.FIX, Pipe.M)
 
-    def _load(
-        self, band: Band, pixels: Value, weights: Value, period: Value, packet: int
-    ) -> None:
+    def _load(self, band: Band, pixels: Value, weights: Value, period: Value, packet: int) -> None:
         """A channel block of the image, and its filters for the tile."""
         s, b = self.s, self.builder
         block = period * SLOTS + packet

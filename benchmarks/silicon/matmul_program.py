@@ -16,7 +16,7 @@ from benchmarks.silicon.matmul_schedule import (
     MatmulSchedule,
 )
 from pypto.target.dtypes import F16, F32
-from pypto.target.expressions import Integer, Operand, Value, ceil_div, combine, smaller
+from pypto.target.expressions import Operand, Value, ceil_div, combine, smaller
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, CoreKind, Pipe, Space
 from pypto.target.program import Program
 from pypto.target.ring import Ring
@@ -100,9 +100,7 @@ class _Writer:
             row, column = (j, i) if s.columns_outside else (i, j)
             self._tile(row, column, self._extent(row, *rows), self._extent(column, *columns))
 
-    def _extent(
-        self, start: Value, first: Value, end: Value, size: int, whole: bool
-    ) -> Operand:
+    def _extent(self, start: Value, first: Value, end: Value, size: int, whole: bool) -> Operand:
         """Rows or columns of the tile at ``start``."""
         return size if whole else self.builder.value(smaller(end - start, size), "extent")
 
@@ -250,10 +248,11 @@ class _Writer:
     def _part_mads(self, tile: Tile) -> None:
         """A barrier where the tile is so small that its sums are not ready for the next mad."""
         b = self.builder
-        if isinstance(tile.rows, int) and isinstance(tile.columns, int):
+        fractals = tile.rows // EDGE * (tile.columns // EDGE)
+        if isinstance(fractals, int):
             b.barrier(Pipe.M)
             return
-        with b.when(tile.rows // EDGE * (tile.columns // EDGE) < LEAST_FRACTALS):
+        with b.when(fractals < LEAST_FRACTALS):
             b.barrier(Pipe.M)
 
     def _step_of_a(self, slot: Operand, packet: Operand, step: int, rows: Operand) -> None:
@@ -326,5 +325,3 @@ def _loop(builder: StructuredBuilder, first: Value, limit: int, step: int) -> It
         return
     with builder.loop(first, limit, step) as index:
         yield index
-
-

@@ -95,6 +95,15 @@ class MatmulSchedule:
         """Bytes of a packet of B in L1."""
         return self.base_n * self.base_k * self.step_b * F16_BYTES
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the buffers in global memory."""
+        b = {
+            Layout.ROWS_OF_K: (self.n, self.k),
+            Layout.ROWS_OF_N: (self.k, self.n),
+            Layout.FRACTALS: (self.n // EDGE, self.k, EDGE),
+        }
+        return {"a": (self.m, self.k), "b": b[self.layout], "c": (self.m, self.n)}
+
     def check(self) -> None:
         """Raise a CompileError where the schedule does not fit the shape."""
         wanted = self.base_k * self.period
