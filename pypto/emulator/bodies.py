@@ -201,15 +201,18 @@ def duplicate(row: Instruction) -> str:
 def reduce(row: Instruction) -> str:
     d = row.dtype
 
-    def call(to: str) -> str:
+    def call(node: str, last: str) -> str:
         return (
             f"reductions.reduced(f, {UB}, {SCRATCH}, {element(row)}, {stored(d)}, {d.bytes}, "
-            f"{decode(d)}, {to}, {row.facts.variant})"
+            f"{decode(d)}, {node}, {last}, {row.facts.variant})"
         )
 
+    plain = encode(d)
     if d.name not in INFINITIES:
-        return call(encode(d))
-    return f"{call(encode(d))} if f.saturation == 0 else {call('e.' + SATURATE[d.name])}"
+        return call(plain, plain)
+    last = f"e.{SATURATE[d.name]}"
+    node = last if row.op_name.endswith("add") else plain
+    return f"{call(plain, plain)} if f.saturation == 0 else {call(node, last)}"
 
 
 @of_family("compare")

@@ -238,7 +238,7 @@ def tree(
 ) -> np.ndarray:
     """Adjacent lanes combined pair by pair; a lane without partner passes unchanged.
 
-    The saturation mode binds every node.
+    The saturation mode binds every sum, of extremes only the last.
     """
     while len(values) > 1:
         pairs: dict[int, np.ndarray] = {}
@@ -246,7 +246,7 @@ def tree(
             half = lane // 2
             if half in pairs:
                 node = arithmetic(function, dtype, pairs[half], values[lane])
-                pairs[half] = saturated(f, node, dtype)
+                pairs[half] = saturated(f, node, dtype) if function is np.add else node
             else:
                 pairs[half] = values[lane]
         values = pairs

@@ -44,10 +44,10 @@ def tree_with_holes(values, present, count, element, decode, encode):
 
 
 @internal
-def reduced(f, ub, scratch, element, kind, size, decode, encode, results):
+def reduced(f, ub, scratch, element, kind, size, decode, encode, finish, results):
     """One result per repeat (``results`` 1) or per block (8); a group without lanes writes none.
 
-    A repeat reads before it writes.
+    A repeat reads before it writes. ``encode`` rounds every node, ``finish`` the last one.
     """
     lanes = REPEAT_BYTES // size
     width = lanes // results
@@ -71,7 +71,7 @@ def reduced(f, ub, scratch, element, kind, size, decode, encode, results):
                 count = min(max(active - first, 0), width)
                 found[group] = np.uint8(count > 0)
                 if count > 0:
-                    written[group] = encode(tree(values, count, element, decode, encode))
+                    written[group] = finish(tree(values, count, element, decode, encode))
                 continue
             found[group] = np.uint8(0)
             for k in range(width):
@@ -80,7 +80,7 @@ def reduced(f, ub, scratch, element, kind, size, decode, encode, results):
                 found[group] |= here
             if found[group]:
                 result = tree_with_holes(values, present, width, element, decode, encode)
-                written[group] = encode(result)
+                written[group] = finish(result)
         d = pointer(ub + f.dst + i * f.dst_repeat * results * size, kind)
         for group in range(results):
             if found[group]:
