@@ -33,7 +33,6 @@ ELEMENTS = {
     "vmins": "smaller",
     "vlrelu": "leaky",
     "vshl": "shift_left",
-    "vshr": "shift_right",
     "vabs": "absolute",
     "vrelu": "relu",
     "vnot": "invert",
@@ -184,10 +183,20 @@ def cast(row: Instruction) -> str:
 
 @of_family("scalar_binary")
 def scalar_binary(row: Instruction) -> str:
-    if row.op_name in ("vshl", "vshr"):
-        width = 8 * row.dtype.bytes
-        return mapped(row, element(row), f"min(f.scalar, {width})", "e.same")
+    if row.op_name == "vshl":
+        return mapped(row, element(row), shift_amount(row), "e.same")
     return mapped(row, element(row), scalar(row), encode(row.dtype))
+
+
+def shift_amount(row: Instruction) -> str:
+    return f"min(f.scalar, {8 * row.dtype.bytes})"
+
+
+@of_family("shift_right")
+def shift_right(row: Instruction) -> str:
+    plain = mapped(row, "e.shift_right", shift_amount(row), "e.same")
+    rounded = mapped(row, "e.shift_right_rounded", shift_amount(row), "e.same")
+    return f"{plain} if f.round == 0 else {rounded}"
 
 
 @of_family("duplicate")

@@ -40,13 +40,17 @@ def compute(
     old: np.ndarray | None = None,
     scalar: int | None = None,
     saturation: int = 0,
+    **rest: int,
 ) -> np.ndarray:
-    """What a row makes of dense operands; ``old``: what the destination holds before."""
+    """What a row makes of dense operands.
+
+    ``old``: what the destination holds before; ``rest``: further fields.
+    """
     row = BY_MNEMONIC[mnemonic]
     count = len(operands[0])
     wide = max(row.dtype.bytes, row.source_dtype.bytes)
     names = ("src",) if len(operands) == 1 else ("src0", "src1")
-    values = {"mask_mode": 1, "mask_low": count, "mask_high": 0, "saturation": saturation}
+    values = {"mask_mode": 1, "mask_low": count, "mask_high": 0, "saturation": saturation} | rest
     values |= {"dst_repeat": 8 * row.dtype.bytes // wide}
     pieces = [np.zeros(count, row.dtype.numpy) if old is None else old, *operands]
     start, places = 0, []

@@ -20,7 +20,8 @@ UNARY = [
     for row in INSTRUCTIONS
     if row.family.name == "unary" and not row.mnemonic.startswith("vconv_")
 ]
-SCALARS = [row for row in INSTRUCTIONS if row.family.name == "scalar_binary"]
+SCALARS = [row for row in INSTRUCTIONS if row.family.name in ("scalar_binary", "shift_right")]
+SHIFTS = [row for row in SCALARS if row.op_name == "vshr"]
 MANY, MORE = 100_000, 10_000_000
 Wide = np.ndarray  # long double
 
@@ -183,3 +184,13 @@ def test_instructions_with_a_scalar_are_exact(row: Instruction) -> None:
         if dtype.name == "f16":
             saturated = compute(row.mnemonic, values, scalar=bits, saturation=1)
             assert differences(saturated, limited(wanted)).size == 0
+
+
+@pytest.mark.parametrize("amount", [0, 1, 5, 15, 16, 31, 40])
+@pytest.mark.parametrize("row", SHIFTS, ids=lambda row: row.mnemonic)
+def test_shifts_round_half_up_where_told(row: Instruction, amount: int) -> None:
+    values = operands(row.dtype, MANY)
+    power = 1 << min(amount, 8 * row.dtype.bytes)
+    doubled = 2 * values.astype(np.int64) + power
+    wanted = wrapped(doubled // (2 * power) if amount else values.astype(np.int64), row.dtype)
+    assert differences(compute(row.mnemonic, values, scalar=amount, round=1), wanted).size == 0

@@ -36,8 +36,13 @@ def unary(d: Draw) -> Values:
 
 @of_family("scalar_binary")
 def scalar_binary(d: Draw) -> Values:
-    shift = d.row.op_name in ("vshl", "vshr")
-    return {**unary(d), "scalar": d.number(0, 40) if shift else d.scalar()}
+    is_shift = d.row.op_name == "vshl"
+    return {**unary(d), "scalar": d.number(0, 40) if is_shift else d.scalar()}
+
+
+@of_family("shift_right")
+def shift_right(d: Draw) -> Values:
+    return {**unary(d), "scalar": d.number(0, 40), "round": d.number(0, 1)}
 
 
 @of_family("duplicate")

@@ -133,6 +133,11 @@ ERRORS = [
     (("[4, 8]", "[4, 8"), "7:26: error[ASSEMBLY_SYNTAX]: found the end of the line, expected ','"),
     ((".buffer x", "buffer x"), "7:1: error[ASSEMBLY_SYNTAX]: found 'buffer', expected '.buffer'"),
     (("vadd.f16 dst", "vadd.f16 @"), "16:16: error[ASSEMBLY_SYNTAX]: found '@', expected"),
+    (
+        ("vadd.f16", "vconv_i42f16"),
+        "16:7: error[ASSEMBLY]: there is no vconv_i42f16 here: its elements have 4 bits, and none"
+        " of less than a byte are modelled",
+    ),
     (("vadd.f16", "vadd.f64"), "16:7: error[ASSEMBLY]: unknown mnemonic vadd.f64\nfix: write"),
     (("src1=r6", "srcx=r6"), "16:36: error[ASSEMBLY]: vadd.f16 has no operand srcx, it has dst"),
     (("src1=r6, ", ""), "16:7: error[ASSEMBLY]: program double: vadd.f16 needs src1"),

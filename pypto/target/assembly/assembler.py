@@ -26,6 +26,7 @@ from pypto.target.executable import (
     Part,
     Role,
 )
+from pypto.target.instructions.availability import NOT_MODELLED
 from pypto.target.limits import refusal
 from pypto.target.memory import CoreKind, Pipe, Space
 from pypto.target.program import LocalBuffer, Program, ProgramBuilder
@@ -240,6 +241,8 @@ class _Assembler:
     def _instruction(self, tree: Node, builder: ProgramBuilder) -> None:
         mnemonic, *operands = tree.children
         form = forms().get(mnemonic)
+        if mnemonic in NOT_MODELLED:
+            self._fail(mnemonic, f"there is no {mnemonic} here: {NOT_MODELLED[mnemonic]}")
         if form is None:
             self._fail(mnemonic, f"unknown mnemonic {mnemonic}", _similar(mnemonic))
         complaint = refusal(form.mnemonic, self.machine)

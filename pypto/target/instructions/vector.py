@@ -15,6 +15,7 @@ from pypto.target.instructions.fields import (
     ByteDstBlock,
     ByteRepeat,
     DstBlock,
+    Flag,
     MaskHigh,
     MaskLow,
     MaskMode,
@@ -75,6 +76,24 @@ class ScalarBinary(NamedTuple):
     dst: UbMasked
     src: UbRead
     scalar: Scalar
+    repeat: Repeat
+    dst_block: DstBlock
+    src_block: Block
+    dst_repeat: RepeatStride
+    src_repeat: RepeatStride
+    mask_mode: MaskMode
+    mask_high: MaskHigh
+    mask_low: MaskLow
+    saturation: Saturation
+
+
+class ShiftRight(NamedTuple):
+    """dst[i] = src[i] >> scalar; ``round`` rounds half up in place of down [A]."""
+
+    dst: UbMasked
+    src: UbRead
+    scalar: Scalar
+    round: Flag
     repeat: Repeat
     dst_block: DstBlock
     src_block: Block
@@ -203,6 +222,13 @@ SCALAR_BINARY = family(
     shape.vector_cycles,
     conflicts=shape.unary_conflicts,
 )
+SHIFT_RIGHT = family(
+    "shift_right",
+    ShiftRight,
+    shape.unary_footprint,
+    shape.vector_cycles,
+    conflicts=shape.unary_conflicts,
+)
 DUPLICATE = family(
     "duplicate",
     Duplicate,
@@ -290,8 +316,10 @@ SCALAR_BINARY_ROWS: dict[str, Costs] = {
     "vmaxs": (NUMBERS, 1, 23, "larger of element and scalar; NaN wins"),
     "vmins": (NUMBERS, 1, 24, "smaller of element and scalar; NaN wins"),
     "vshl": (SHIFTED, 1, 24, "shift left by a scalar"),
-    "vshr": (SHIFTED, 1, 24, "shift right by a scalar; arithmetic when signed"),
     "vlrelu": (F16_F32, 1, 26, "x where x >= 0, else x * scalar"),
+}
+SHIFT_RIGHT_ROWS: dict[str, Costs] = {
+    "vshr": (SHIFTED, 1, 24, "shift right by a scalar; arithmetic when signed"),
 }
 DUPLICATE_ROWS: dict[str, Costs] = {
     "vector_dup": ((F16, BF16, F32, I16, U16, I32, U32), 1, 24, "fill with a scalar"),
@@ -460,6 +488,7 @@ VECTOR: tuple[Instruction, ...] = (
     *casts(),
     *fused_casts(),
     *table(SCALAR_BINARY, SCALAR_BINARY_ROWS, means.scalar_binary),
+    *table(SHIFT_RIGHT, SHIFT_RIGHT_ROWS, means.shift_right),
     *table(DUPLICATE, DUPLICATE_ROWS, means.duplicate),
     *table(REDUCE, REDUCE_ROWS, means.reduce),
     *comparisons(),

@@ -206,20 +206,24 @@ def cast(memory: Memories, f: Any, row: Instruction) -> None:
     map_lanes(memory, f, row, lambda a: cast_value(a, row.source_dtype, row.dtype, mode))
 
 
-def shift(name: str, a: np.ndarray, amount: int) -> np.ndarray:
-    """Shifts; an amount of the width or more leaves zeros, or signs when arithmetic."""
+def shift_left(a: np.ndarray, amount: int) -> np.ndarray:
+    """An amount of the width or more leaves zeros."""
     amount &= 2**32 - 1
-    width = 8 * a.dtype.itemsize
-    if name == "vshr" and a.dtype.kind == "i":
-        return a >> a.dtype.type(min(amount, width - 1))
-    if amount >= width:
+    if amount >= 8 * a.dtype.itemsize:
         return np.zeros_like(a)
-    return a << a.dtype.type(amount) if name == "vshl" else a >> a.dtype.type(amount)
+    return a << a.dtype.type(amount)
+
+
+def shift_right(memory: Memories, f: Any, row: Instruction) -> None:
+    """An amount of the width or more acts as the width: zeros, or signs when arithmetic."""
+    amount = min(f.scalar & (2**32 - 1), 8 * row.dtype.bytes)
+    half = 1 << (amount - 1) if f.round and amount else 0
+    map_lanes(memory, f, row, lambda a: (a.astype(np.int64) + half) >> amount)
 
 
 def scalar_binary(memory: Memories, f: Any, row: Instruction) -> None:
-    if row.op_name in ("vshl", "vshr"):
-        map_lanes(memory, f, row, lambda a: shift(row.op_name, a, f.scalar))
+    if row.op_name == "vshl":
+        map_lanes(memory, f, row, lambda a: shift_left(a, f.scalar))
         return
     b = element(f.scalar, row.dtype)
     function = BINARY[row.op_name]

@@ -142,6 +142,12 @@ def shift_right(a, amount):
 
 
 @internal
+def shift_right_rounded(a, amount):
+    """Half up: half of what is shifted out is added first."""
+    return (np.int64(a) + ((1 << amount) >> 1)) >> amount
+
+
+@internal
 def sum_relu(a, b):
     return relu(a + b, 0)
 
