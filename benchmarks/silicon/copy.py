@@ -6,8 +6,9 @@ into the same place; nothing waits for anything.
 
 from __future__ import annotations
 
-from benchmarks.silicon.family import Family, Outcome, Settings, timed
+from benchmarks.silicon.family import Family, Outcome, Settings, base_name, timed
 from pypto.target.dtypes import F16
+from pypto.target.expressions import Operand, smaller
 from pypto.target.memory import CoreKind
 from pypto.target.one_launch import one_launch
 from pypto.target.program import Program
@@ -31,15 +32,18 @@ def read_program(s: Settings, core: CoreKind, cores: int) -> Program:
         builder.loop(0, width, columns, "column") as column,
     ):
         source = start + row * pitch + part * (2 * width) + column * 2
+        length: Operand = columns
+        if width % columns:
+            length = builder.value(smaller(width - column, columns), "length")
         if core is CoreKind.VECTOR:
             builder.issue(
                 "copy_gm_to_ubuf_align.b16",
-                dst=0, src=source, bursts=rows, length=2 * columns, src_gap=pitch - 2 * columns,
+                dst=0, src=source, bursts=rows, length=length * 2, src_gap=pitch - length * 2,
             )  # fmt: skip
         else:
             builder.issue(
                 "copy_gm_to_cbuf_multi_nd2nz.b16",
-                dst=0, src=source, nd_count=1, rows=rows, columns=columns, src_nd_stride=0,
+                dst=0, src=source, nd_count=1, rows=rows, columns=length, src_nd_stride=0,
                 src_row_stride=pitch // 2, dst_column_stride=rows, dst_row_stride=1,
                 dst_nd_stride=0,
             )  # fmt: skip
@@ -55,10 +59,6 @@ def measure(machine: Soc, s: Settings) -> Outcome:
     return timed(one_launch(base_name(machine), [program], grid, shapes), machine)
 
 
-def base_name(machine: Soc) -> str:
-    return machine.name.split()[0]
-
-
 SQUARE = {"rows": 12288, "columns": 12288, "pitch": 12288, "times": 1, "slices": 1}
 COPY = Family(
     name="copy",
@@ -71,5 +71,6 @@ COPY = Family(
         "V11": {"tile_columns": 1024},
         "V13a": {"to": "l1"},
         "V13b": {"to": "l1", "tile_columns": 256},
+        "V13c": {"to": "l1", "tile_columns": 256, "columns": 12287, "pitch": 12287},
     },
 )

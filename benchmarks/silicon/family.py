@@ -16,6 +16,7 @@ from pypto.emulator.run import run
 from pypto.emulator.state import WORKING_PIPES
 from pypto.errors import CompileError
 from pypto.target.executable import Executable
+from pypto.target.memory import Pipe
 from pypto.target.soc import Soc, soc
 
 Setting = int | str
@@ -35,6 +36,8 @@ class Outcome:
         if figure.unit == "cycles":
             return self.cycles
         assert self.profile is not None
+        if figure.pipe:
+            return pipe_us(self.profile, figure.pipe)
         return self.profile.task_us + figure.prologue_us
 
 
@@ -95,8 +98,11 @@ class Family:
         made.strict_error = outcome_strict.value(figure) / figure.value - 1
         made.counted = figure.counted
         made.silicon_pipes = dict(figure.pipes) or None
-        if figure.unit == "us":
+        if figure.unit == "us" and not figure.pipe:
             made.task_us = outcome.value(figure)
+        if figure.bar is not None:
+            made.bar = figure.bar
+            made.ok = abs(made.silicon_error) <= figure.bar
         return made
 
 
@@ -122,15 +128,36 @@ def _row(name: str, machine: Soc, outcome: Outcome, seconds: float) -> Row:
     return made
 
 
+def base_name(machine: Soc) -> str:
+    """The name of the SoC that a machine varies."""
+    return machine.name.split()[0]
+
+
+def active_cycles(outcome: Outcome, pipe: Pipe, calls: int = 1) -> Outcome:
+    """The same run, whose cycles are those in which a pipe of core 0 was at work, per call."""
+    assert outcome.profile is not None
+    launch = outcome.profile.launches[-1]
+    return Outcome(float(launch.active[0, WORKING_PIPES.index(pipe)]) / calls, outcome.profile)
+
+
+def pipe_us(profile: Profile, pipe: str) -> float:
+    """How long a pipe has an instruction under way, as a mean over the cores that use it."""
+    column = [one.value for one in WORKING_PIPES].index(pipe)
+    cycles = 0.0
+    for one in profile.launches:
+        users = one.pipe_instructions[:, column] > 0
+        if users.any():
+            cycles += float(one.active[users, column].mean())
+    return cycles / profile.soc.clock_mhz
+
+
 def pipe_shares(profile: Profile) -> dict[str, float]:
     """Percent of the task's time in which each pipe has an instruction under way."""
-    task = profile.task_us * profile.soc.clock_mhz
-    shares: dict[str, float] = {}
-    for i, pipe in enumerate(WORKING_PIPES[1:], start=1):
-        active = sum(float(one.active[:, i].mean()) for one in profile.launches)
-        if active:
-            shares[pipe.value] = round(100 * active / task, 1)
-    return shares
+    shares = {
+        pipe.value: round(100 * pipe_us(profile, pipe.value) / profile.task_us, 1)
+        for pipe in WORKING_PIPES[1:]
+    }
+    return {pipe: share for pipe, share in shares.items() if share}
 
 
 def timed(executable: Executable, machine: Soc) -> Outcome:

@@ -1,4 +1,4 @@
-"""What silicon measured: the rows of ``data/figures.toml``, each with its public source."""
+"""What silicon measured: the rows of ``data/figures*.toml``, each with its public source."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ DATA = Path(__file__).parent / "data"
 class Figure:
     """One measurement of ``value`` microseconds or cycles, as ``unit`` says.
 
+    Cycles are those of instructions, microseconds those of a whole task or, where ``pipe`` is
+    given, those in which that pipe had an instruction under way, as a mean over the cores.
+
     ``prologue_us`` is what the source's figure holds beside launch and kernel. ``calibrates``
     names the constants that stand on the row, ``guessed`` what of its schedule is not public;
     such rows are shown but not counted. ``pipes``: percent of the task in which a pipe was at
-    work. ``cause`` explains an error beyond 20 %.
+    work. ``cause`` explains an error beyond 20 %, ``bar`` is the largest that passes.
     """
 
     id: str
@@ -30,10 +33,12 @@ class Figure:
     value: float
     source: str
     unit: str = "us"
+    pipe: str = ""
     prologue_us: float = 0.0
     calibrates: str = ""
     guessed: str = ""
     cause: str = ""
+    bar: float | None = None
     pipes: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -45,8 +50,13 @@ class Figure:
 @cache
 def figures() -> dict[str, Figure]:
     """Every measurement by its id."""
-    document = tomllib.loads((DATA / "figures.toml").read_text())
-    return {name: Figure(id=name, **entry) for name, entry in document.items()}
+    found: dict[str, Figure] = {}
+    for path in sorted(DATA.glob("figures*.toml")):
+        for name, entry in tomllib.loads(path.read_text()).items():
+            if name in found:
+                raise ValueError(f"{path.name} has {name} again")
+            found[name] = Figure(id=name, **entry)
+    return found
 
 
 @cache

@@ -194,16 +194,18 @@ def complete(m, core, unit, entry, streaming):
     start = m.clock[unit]
     if streaming:
         free, work, end = close_stream(m, unit)
+        finished = end
     else:
         work, conflicts = m.measured[0], m.measured[2]
         free = start + work + conflicts
-        end = max(start + m.measured[1] + conflicts, free)
+        finished = start + m.measured[1] + conflicts
+        end = max(finished, free)
     m.busy[unit] += work
     m.clock[unit] = start + work
     name_stall(m, unit, STALL_MEMORY if streaming else STALL_BANK, free)
     m.last_end[unit] = max(m.last_end[unit], end)
-    m.active[unit] += max(0, end - max(start, m.active_until[unit]))
-    m.active_until[unit] = max(m.active_until[unit], end)
+    m.active[unit] += max(0, finished - max(start, m.active_until[unit]))
+    m.active_until[unit] = max(m.active_until[unit], finished)
     if m.functional:
         flight = m.counters[FREE_FLIGHT]
         m.counters[FREE_FLIGHT] = m.flight_row[flight]
