@@ -13,6 +13,7 @@ from pypto.emulator.places import location, mnemonic, where
 from pypto.emulator.state import (
     EVENT_IDS,
     FLAGS_PER_CORE,
+    UNIT_BLOCK_BYTES,
     UNITS_PER_CORE,
     WORKING_PIPES,
     Counter,
@@ -196,6 +197,15 @@ def _waits_of_core(crew: Crew, machine: Machine, core: int) -> list[tuple[int, s
             row = int(machine.entry_row[entry]) - member.row
             pipe = WORKING_PIPES[unit % UNITS_PER_CORE]
             flags.append((row, _flag_wait(program, name, pipe, row, key % FLAGS_PER_CORE)))
+        block = int(machine.unit_awaited[unit]) - 1
+        if machine.queue_count[unit] > 0 and block >= 0:
+            entry = unit * machine.depth + int(machine.queue_head[unit])
+            row = int(machine.entry_row[entry]) - member.row
+            pipe = WORKING_PIPES[unit % UNITS_PER_CORE]
+            wanted = "up" if pipe is Pipe.FIX else "down"
+            address = block % machine.unit_blocks * UNIT_BLOCK_BYTES
+            text = f"{name}: {pipe} waits at {where(program, row)} until the unit flag of byte "
+            flags.append((row, f"{text}{address} of l0c is {wanted}"))
     if status in (ScalarStatus.ENDED, ScalarStatus.FINISHED):
         return flags
     row = int(machine.program_counter[core]) - member.row
@@ -237,6 +247,16 @@ def check_balance(crew: Crew, machine: Machine) -> None:
             location=location(program, _setter(program, key)),
             notes=("the next kernel on this core would start with the flag up",),
             fix="add the missing wait_flag, or remove the set_flag",
+        )
+    if (machine.unit_up >= 0).any():
+        core, block = (int(places[0]) for places in (machine.unit_up >= 0).nonzero())
+        program = crew.of_core(core).program
+        raise DeviceError(
+            "UNBALANCED",
+            f"{program.name}, {crew.core_name(core)}: the unit flag of byte "
+            f"{block * UNIT_BLOCK_BYTES} of l0c is still up when the kernel ends",
+            notes=("the next kernel on this core would start with the flag up",),
+            fix="drain every block that a multiplication with unit_flag 3 made, by unit_flag 3",
         )
     if machine.cross_sets.any():
         check_cross_balance(crew, machine)

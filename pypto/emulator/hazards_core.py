@@ -9,12 +9,15 @@ from pypto.emulator.hazards_context import Context, Entry
 from pypto.emulator.hazards_memory import Memory
 from pypto.emulator.hazards_report import Flag, HazardKind, event
 from pypto.emulator.hazards_trace import Dispatch
+from pypto.emulator.hazards_units import UnitFlags, unit_mode
+from pypto.emulator.state import UNIT_BLOCK_BYTES
 from pypto.target.clocks import PIPE_COUNT, SCALAR, Clock, EventKey, SetVerdict
 from pypto.target.groups import CROSS_IDS, MODES, MOST_COUNTED, has_mode
 from pypto.target.instructions import ScalarKind
 from pypto.target.instructions.scalar_access import access_row
-from pypto.target.memory import PIPES
+from pypto.target.memory import PIPES, Pipe
 
+UNIT_PIPES = (PIPES.index(Pipe.M), PIPES.index(Pipe.FIX))
 FLAG_KINDS = (ScalarKind.SET_FLAG, ScalarKind.WAIT_FLAG)
 
 
@@ -32,6 +35,7 @@ class Core:
         self.awaited: Entry | None = None  # a wait for other cores that holds the scalar unit
         self.issued = context.issued[core]
         self.clock = Clock()
+        self.units = UnitFlags()
         self.queues: list[deque[Entry]] = [deque() for _ in range(PIPE_COUNT)]
         self.flags: list[Entry] = []
         self.set_by: dict[EventKey, Entry] = {}
@@ -122,10 +126,14 @@ class Core:
             entry = queue.popleft()
             if entry.dispatch.form.kind is ScalarKind.SET_FLAG:
                 ready.append(entry.dispatch.operands[1])
+            elif unit_mode(entry):
+                ready += UNIT_PIPES
 
     def _issue(self, entry: Entry, pipe: int) -> bool:
         """Issue one instruction; False when it waits for a flag."""
         form = entry.dispatch.form
+        if not self.units.passes(entry):
+            return False
         if form.kind is ScalarKind.WAIT_FLAG:
             if not self.clock.wait_flag(*entry.dispatch.operands, scalar=entry.scalar):
                 self.late.add(entry.number)
@@ -173,6 +181,14 @@ class Core:
                 cure="wait for it, or drop the set: it would hit the next kernel",
             )
         self.memory.cache.finish()
+        for number, setter in list(self.units.up.items())[:1]:
+            self.context.add(
+                HazardKind.UNBALANCED,
+                setter,
+                message=f"the unit flag of byte {number * UNIT_BLOCK_BYTES} of l0c is still up "
+                "when the kernel ends",
+                cure="drain every block that a multiplication with unit_flag 3 made",
+            )
         over = self.clock.dispatched()
         running = [p for p in range(1, PIPE_COUNT) if self.clock.issued[p] > over[p]]
         if running:
@@ -281,7 +297,9 @@ class Core:
         undispatched = [one for one in self.dispatches if one.form.kind is ScalarKind.SET_FLAG]
         if held is not None:
             undispatched.append(held.dispatch)
-        for entry in waiting:
+        for entry in [one for one in waiting if unit_mode(one)]:
+            lines.append(self.units.missing(entry))
+        for entry in [one for one in waiting if not unit_mode(one)]:
             key = EventKey(*entry.dispatch.operands)
             why = self._missing(key, undispatched)
             row = entry.dispatch.row

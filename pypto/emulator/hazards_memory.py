@@ -9,6 +9,7 @@ from pypto.emulator.hazards_context import Context, Entry
 from pypto.emulator.hazards_marks import CLEAN, Marks, Operand
 from pypto.emulator.hazards_report import Hazard, HazardKind
 from pypto.emulator.hazards_shadow import READ, WRITE, Shadow, Touched, boxes
+from pypto.emulator.hazards_units import are_ordered
 from pypto.target.clocks import PIPE_COUNT, Accumulation, Clock, same_pipe_is_ordered
 from pypto.target.instruction import (
     UNBOUNDED,
@@ -214,11 +215,13 @@ class Memory:
             and same_pipe_is_ordered(pipe, _accumulation(other, field), _accumulation(entry, field))
         ):
             return False
+        assert field.space is not None
+        if same_core and are_ordered(other, entry, field.space):
+            return False
         detail = ("R" if kind == READ else "W") + "A" + ("R" if touched.kind == READ else "W")
         first, second = other, entry
         if same_core and second.number < first.number:
             first, second, detail = second, first, detail[::-1]
-        assert field.space is not None
         start, stop = touched.addresses(stamp)
         self.context.report.add(
             Hazard(

@@ -20,6 +20,7 @@ from pypto.emulator.state import (
     MEMORY_SCRATCH,
     MEMORY_TABLE_WIDTH,
     STALL_END,
+    UNIT_BLOCK_BYTES,
     UNITS_PER_CORE,
     WORKING_PIPES,
     Counter,
@@ -95,6 +96,7 @@ def run_launch(
     rows = np.concatenate([member.rows() for member in crew.members])
     prepare(rows[:, OPCODE_COLUMN].tolist(), options.functional)
     cache_lines = soc.dcache_bytes // DCACHE_LINE_BYTES
+    unit_blocks = soc.capacity[Space.L0C] // UNIT_BLOCK_BYTES
     arenas = _arenas(crew, soc) if options.functional else []
     scratch = np.zeros(SCRATCH_BYTES if options.functional else 0, np.uint8)
     log_rows = max(LOG_ROWS, 8 * soc.queue_depth) if options.record else 0
@@ -119,6 +121,9 @@ def run_launch(
         cache_hit=max(soc.dcache_hit, soc.scalar_issue),
         cache_lines=cache_lines,
         cached=np.zeros((cores, cache_lines), np.int64),
+        unit_up=np.full((cores, unit_blocks), -1, np.int64),
+        unit_down=np.zeros((cores, unit_blocks), np.int64),
+        unit_blocks=unit_blocks,
         event_ids=soc.event_ids,
         functional=int(options.functional),
         record=int(options.record),

@@ -14,7 +14,7 @@ import numpy as np
 from pypto.target.groups import CROSS_IDS, MODES
 from pypto.target.instruction import Access
 from pypto.target.instructions import STATE_REGISTERS
-from pypto.target.memory import PIPES, SPACES, Pipe
+from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, PIPES, SPACES, Pipe
 from pypto.target.rows import OPERAND_LIMIT, REGISTER_COUNT
 
 UNITS_PER_CORE = 8
@@ -204,6 +204,10 @@ class Machine(NamedTuple):
     l1_address: Words
     l1_reader: Words
     access_bytes: Words
+    unit_field: Words
+    unit_drains: Words
+    rows_field: Words
+    l0c_address: Words
     facts: Words
     body: Words
     measure: Words
@@ -229,6 +233,11 @@ class Machine(NamedTuple):
     clock: Words  # every cycle before it has a name
     last_end: Words  # completion of the latest instruction
     awaited_flag: Words  # -1 when the pipe waits for none
+    unit_awaited: Words  # the unit flag that holds the pipe plus one, 0 for none
+    has_flown: Words  # whether the effect of a transfer under way is on its way already
+    unit_up: Words  # [cores, unit_blocks]: when a flag goes up, -1 while it is down
+    unit_down: Words  # [cores, unit_blocks]: when it went down
+    unit_blocks: int
     queue_head: Words
     queue_count: Words
     busy: Words
@@ -306,6 +315,8 @@ ACCESS_WORDS = len(Access._fields)
 STREAM_WIDTH = Stream.ACCESS + ACCESS_WORDS
 MOST_ADDRESSES = 8
 
+UNIT_BLOCK_BYTES = ACCUMULATOR_FRACTAL_BYTES  # the two flags of a block flip together
+
 # Effects of a core that are computed together, while its memories are in the host's caches.
 MOST_ENDED = 128
 
@@ -340,6 +351,8 @@ def moving_parts(cores: int, depth: int, flights: int, log_rows: int) -> dict[st
         "clock": zeros(units),
         "last_end": zeros(units),
         "awaited_flag": np.full(units, -1, np.int64),
+        "unit_awaited": zeros(units),
+        "has_flown": zeros(units),
         "queue_head": zeros(units),
         "queue_count": zeros(units),
         "busy": zeros(units),

@@ -13,7 +13,7 @@ from pypto.target.instruction import Kind
 from pypto.target.instructions import INSTRUCTIONS, OPCODES, SCALARS, STATE_REGISTERS, ScalarKind
 from pypto.target.instructions.blocks import BLOCKS_OF_GM
 from pypto.target.limits import field_on
-from pypto.target.memory import SPACES, Space
+from pypto.target.memory import SPACES, Pipe, Space
 from pypto.target.rows import OPERAND_LIMIT
 
 
@@ -68,6 +68,10 @@ class Tables(NamedTuple):
     l1_address: np.ndarray  # int64[opcodes]: which address is in L1, -1 for none
     l1_reader: np.ndarray  # int64[opcodes]: 1 fills L0A or L0B from L1
     access_bytes: np.ndarray  # int64[opcodes]: of scalar loads and stores, negative with sign
+    unit_field: np.ndarray  # int64[opcodes]: which field is the unit mode, -1 for none
+    unit_drains: np.ndarray  # int64[opcodes]: whether it drains L0C, else it fills it
+    rows_field: np.ndarray  # int64[opcodes]: of those, which field is the number of rows
+    l0c_address: np.ndarray  # int64[opcodes]: and which address is in L0C
     facts: np.ndarray  # int64[opcodes, facts]
     body: np.ndarray  # int64[opcodes]
     measure: np.ndarray  # int64[opcodes]
@@ -125,6 +129,10 @@ def tables() -> Tables:
         l1_address=np.full(opcodes, -1, np.int64),
         l1_reader=zeros(opcodes),
         access_bytes=zeros(opcodes),
+        unit_field=np.full(opcodes, -1, np.int64),
+        unit_drains=zeros(opcodes),
+        rows_field=zeros(opcodes),
+        l0c_address=zeros(opcodes),
         facts=zeros(opcodes, facts),
         body=zeros(opcodes),
         measure=zeros(opcodes),
@@ -166,6 +174,12 @@ def _fill_rows(made: Tables) -> None:
             made.state_register[opcode, position] = STATE_REGISTERS.index(register)
         made.atomic_field[opcode] = next((i for i, name in states if name == "atomic"), -1)
         made.l2_field[opcode] = next((i for i, name in states if name == "l2_mode"), -1)
+        names = [field.name for field in row.fields]
+        if "unit_flag" in names:
+            made.unit_field[opcode] = names.index("unit_flag")
+            made.unit_drains[opcode] = row.pipe is Pipe.FIX
+            made.rows_field[opcode] = names.index("m")
+            made.l0c_address[opcode] = row.spaces().index(Space.L0C)
         addresses = [f for f in row.fields if f.kind is Kind.ADDRESS]
         made.address_count[opcode] = len(addresses)
         for i, field in enumerate(addresses):

@@ -31,6 +31,7 @@ from pypto.emulator.compiled.effects import (
 from pypto.emulator.compiled.events import EFFECT, FLAG, PIPE, push
 from pypto.emulator.compiled.raw import address_of, call5, internal
 from pypto.emulator.compiled.streams import ACTIVE, BEGIN, close_stream, open_stream, serve
+from pypto.emulator.compiled.unit_flags import CHECKS, DOWN, FIX, M, pass_unit_flags, unit_mode
 from pypto.emulator.state import (
     ACCESS_WORDS,
     COSTS,
@@ -85,6 +86,8 @@ def advance(m, unit, now):
         if not streaming:
             name_stall(m, unit, STALL_DISPATCH, dispatched)
         if action == DATA:
+            if not streaming and held_by_unit_flags(m, core, unit, entry, opcode, now):
+                return
             if not streaming and begin(m, core, unit, entry, now):
                 if m.fault[0] != 0:
                     return
@@ -207,15 +210,53 @@ def complete(m, core, unit, entry, streaming):
     m.active[unit] += max(0, finished - max(start, m.active_until[unit]))
     m.active_until[unit] = max(m.active_until[unit], finished)
     if m.functional:
-        flight = m.counters[FREE_FLIGHT]
-        m.counters[FREE_FLIGHT] = m.flight_row[flight]
-        m.counters[FREE_COUNT] -= 1
-        m.flight_row[flight] = m.entry_row[entry]
-        for j in range(OPERAND_LIMIT):
-            m.flight_fields[flight * OPERAND_LIMIT + j] = m.entry_fields[entry * OPERAND_LIMIT + j]
-        number = m.entry_number[entry]
-        push(m, end, EFFECT, unit, (number << FLIGHT_BITS) | flight)
+        if m.has_flown[unit]:
+            m.has_flown[unit] = 0
+        else:
+            fly(m, unit, entry, end)
     return end
+
+
+@internal
+def fly(m, unit, entry, time):
+    """Let the effect of an instruction come at a time."""
+    flight = m.counters[FREE_FLIGHT]
+    m.counters[FREE_FLIGHT] = m.flight_row[flight]
+    m.counters[FREE_COUNT] -= 1
+    m.flight_row[flight] = m.entry_row[entry]
+    for j in range(OPERAND_LIMIT):
+        m.flight_fields[flight * OPERAND_LIMIT + j] = m.entry_fields[entry * OPERAND_LIMIT + j]
+    number = m.entry_number[entry]
+    push(m, time, EFFECT, unit, (number << FLIGHT_BITS) | flight)
+
+
+@internal
+def held_by_unit_flags(m, core, unit, entry, opcode, now):
+    """Whether unit flags keep an instruction from beginning now; else they are flipped.
+
+    A drain takes its values when the last of them is final: the next multiplication may write
+    over them before all are stored.
+    """
+    mode = unit_mode(m, entry, opcode)
+    if mode < CHECKS:
+        return False
+    ready, final = pass_unit_flags(m, core, entry, opcode, mode, now)
+    if ready == DOWN:
+        return True
+    m.unit_awaited[unit] = 0
+    if ready > now:
+        push(m, ready, PIPE, unit, 0)
+        return True
+    drains = m.unit_drains[opcode]
+    name_stall(m, unit, STALL_FLAG + (M if drains else FIX), now)
+    other = core * UNITS_PER_CORE + (M if drains else FIX)
+    if m.unit_awaited[other] != 0:
+        m.unit_awaited[other] = 0
+        push(m, now, PIPE, other, 0)
+    if drains and m.functional:
+        fly(m, unit, entry, final)
+        m.has_flown[unit] = 1
+    return False
 
 
 @internal
