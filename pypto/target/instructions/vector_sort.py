@@ -193,7 +193,11 @@ MERGE_SORT = family("merge_sort", MergeSort, merge_footprint, merge_cycles, merg
 
 
 def rows() -> Iterator[Instruction]:
-    """Two elements per cycle, sorted or merged [V ADK-vec]."""
+    """Elements sorted or merged per cycle: two, by the vendor's table [V ADK-vec].
+
+    Whole top-k kernels ran as if it were one [M PTO topk]; no lone sort or merge was measured, and
+    nothing is documented that would halve the rate, so the table stands.
+    """
     for dtype in F16_F32:
         slope = (SORTED_AT_ONCE, PAIRS_PER_CYCLE)
         text = "32 scores and indices sorted into pairs"
