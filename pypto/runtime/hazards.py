@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pypto.emulator.hazards import check_executable
 from pypto.emulator.hazards_report import Hazard
+from pypto.emulator.launch import LaunchLog
 from pypto.errors import DeviceError, SourceLocation
 from pypto.target.executable import Executable
 
@@ -13,13 +14,18 @@ MOST_NOTES = 8
 
 
 def prove_ordered(
-    executable: Executable, shapes: Sequence[Sequence[int]], *, compiled: bool = True
+    executable: Executable,
+    shapes: Sequence[Sequence[int]],
+    *,
+    compiled: bool = True,
+    log: Sequence[LaunchLog] = (),
 ) -> list[Hazard]:
     """Raise for the first hazard and name the others; gives the mere warnings.
 
     ``compiled``: the program must also keep the laws that only generated code is held to.
+    ``log`` of a run is needed where what the program does depends on values it loads.
     """
-    found = check_executable(executable, shapes, compiled=compiled)
+    found = check_executable(executable, shapes, compiled=compiled, log=log)
     errors = [hazard for hazard in found if not hazard.warning]
     if not errors:
         return found

@@ -18,6 +18,7 @@ from pypto.runtime.results import filled
 from pypto.runtime.timeline import write_timeline
 from pypto.runtime.work import work_of
 from pypto.target.executable import Executable
+from pypto.target.loaded_values import first_use
 
 
 @dataclass(frozen=True)
@@ -58,16 +59,19 @@ def execute(
     shapes = [array.shape for array in inputs]
     sizes = [buffer.byte_count(shapes) for buffer in executable.buffers if buffer.offset is None]
     check_fits(executable.soc, sizes, f"the total of all buffers of {kernel}")
-    if check_hazards:
+    follows_data = any(first_use(program) is not None for program in executable.programs)
+    if check_hazards and not follows_data:
         prove_ordered(executable, shapes, compiled=compiled)
     start = time.perf_counter()
     result = emulate(
         executable,
         inputs,
         timing_only=timing_only,
-        record=timeline is not None,
+        record=timeline is not None or (check_hazards and follows_data),
     )
     seconds = time.perf_counter() - start
+    if check_hazards and follows_data:
+        prove_ordered(executable, shapes, compiled=compiled, log=result.log)
     if timeline is not None:
         write_timeline(result, timeline)
     profile = Profile(

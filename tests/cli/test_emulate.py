@@ -133,3 +133,76 @@ def test_inputs_of_any_length_are_named_as_annotations_write_them(
     capsys.readouterr()
     assert main(["emulate", "any.dvbin"]) == 1
     assert "note: x: float16[DYNAMIC, 8]\n" in capsys.readouterr().err
+
+
+SUM = """\
+.soc ascend910b1
+.buffer x input i32 [16]
+.buffer y result i32 [1]
+.program total vector {
+  .parameter x buffer i32
+  .parameter y buffer i32 writes
+  ldp r2, x
+  ldp r3, y
+next:
+  ld_gm.i32 r4, r2
+  add r5, r5, r4
+  add r2, r2, 4
+  bne r4, 0, next
+  st_gm.b32 r3, r5
+  dcci r3, 0
+  pipe_barrier all
+  end
+}
+.launch total grid=1 (x, y)
+.inputs x
+.results y
+"""
+
+
+def test_a_program_that_follows_its_data_is_checked_as_it_ran(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("sum.dvasm").write_text(SUM)
+    np.save("numbers.npy", np.array([3, 4, 5, 0, 7] + 11 * [1], np.int32))
+    command = ["emulate", "sum.dvasm", "--inputs", "numbers.npy", "--check"]
+    assert main([*command, "-o", "y.npz"]) == 0
+    assert np.load("y.npz")["y"].tolist() == [12]
+    Path("sum.dvasm").write_text(SUM.replace("  dcci r3, 0\n", ""))
+    assert main(command) == 1
+    assert "error[DCACHE_DIRTY]: a scalar store is still in the data" in capsys.readouterr().err
+    assert main(["emulate", "sum.dvasm", "--timing-only"]) == 1
+    assert "error[NEEDS_DATA]: total, bne at row 5: what it does depends" in capsys.readouterr().err
+
+
+GROUPS = """\
+.soc ascend910b1
+.buffer x input f16 [64]
+.program feed cube {
+  .parameter x buffer f16
+  ldp r2, x
+  copy_gm_to_cbuf.b32 dst=0, src=r2, length=4
+  ffts_cross_core_sync mte2, 2, 0
+  pipe_barrier all
+  end
+}
+.program eat vector {
+  wait_flag_dev 0
+  vector_dup.f16 dst=0, scalar=1.0, repeat=1
+  pipe_barrier all
+  end
+}
+.launch feed grid=2 (x), eat ()
+.inputs x
+"""
+
+
+def test_a_launch_on_groups_of_cores_shows_both_kinds(folder: Path) -> None:
+    Path("groups.dvasm").write_text(GROUPS)
+    command = ["emulate", "groups.dvasm", "--inputs", "x.npy", "--check"]
+    assert main([*command, "--timeline", "groups.json"]) == 0
+    events = json.loads(Path("groups.json").read_text())["traceEvents"]
+    names = {e["args"]["name"] for e in events if e["name"] == "process_name"}
+    wanted = {f"cube core {i}" for i in range(2)} | {f"vector core {i}" for i in range(4)}
+    assert wanted <= names
+    assert {"feed + eat"} == {e["name"] for e in events if e["ph"] == "X" and e["pid"] == 0}
