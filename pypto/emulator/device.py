@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pypto.emulator.placement import POISON
-from pypto.emulator.state import LINE_BYTES, TICKS, Server
-from pypto.target.memory import CoreKind, Space
+from pypto.emulator.state import TICKS, Server
+from pypto.target.memory import LINE_BYTES, CoreKind, Space
 from pypto.target.soc import Soc
 
 
@@ -50,11 +50,16 @@ class Device:
         read, written = self.servers[Server.HBM_READ_BYTES], self.servers[Server.HBM_WRITE_BYTES]
         return int(read), int(written)
 
+    def rest(self, cycles: int) -> None:
+        """Let the cycles of a launch pass, and those until the next one begins."""
+        passed = cycles + round(self.soc.launch_us * self.soc.clock_mhz)
+        free = self.servers[Server.HBM_FREE] - passed * TICKS
+        self.servers[Server.HBM_FREE] = max(0, free)
+
     def parts(self) -> dict[str, Any]:
-        """The memory system at the start of a launch, all servers free."""
+        """The memory system at the start of a launch; HBM may still write what came before."""
         soc = self.soc
         self.servers[Server.L2_FREE] = 0
-        self.servers[Server.HBM_FREE] = 0
         return {
             "window_size": soc.request_window,
             "read_interval": soc.mte2_interval_hundredths * TICKS // 100,

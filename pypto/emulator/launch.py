@@ -143,6 +143,7 @@ def run_launch(
         raise diagnosis.deadlock_error(crew, machine)
     diagnosis.check_balance(crew, machine)
     after = device.hbm_bytes()
+    device.rest(int(machine.core_end.max()))
     profile = _profile(crew, machine, after[0] - before[0], after[1] - before[1])
     return profile, LaunchLog(crew, log)
 

@@ -44,8 +44,6 @@ STATES = len(STATE_REGISTERS)
 ACTOR_BITS = 14  # of an event's key: the unit
 PHASE_BITS = 2
 TICKS = 4096  # per cycle, so that server times of many bytes per cycle stay exact
-SECTOR_BYTES = 128  # the smallest request to GM [V] and the unit in which L2 fills
-LINE_BYTES = 512  # the largest request [V] and the unit in which L2 makes room
 WINDOW_ROOM = 256  # how many requests may be under way is a figure of the SoC
 
 
@@ -107,7 +105,8 @@ class Stream(IntEnum):
     RUN = 15
     HEAD = 16  # place in the window; stays between transfers, as does
     NEXT = 17  # the earliest start of the next transfer, in ticks
-    ACCESS = 18
+    LINE = 18  # the line asked for last, plus one
+    ACCESS = 19
 
 
 class ScalarStatus(IntEnum):

@@ -93,6 +93,8 @@ SPACES_OF_ARCHITECTURE: dict[str, tuple[Space, ...]] = {
 BLOCK_BYTES = 32
 REPEAT_BYTES = 256
 FRACTAL_BYTES = 512
+SECTOR_BYTES = 128  # the smallest request to global memory [V], and what L2 fills at once
+LINE_BYTES = 512  # the largest request [V], and what L2 makes room for at once
 ACCUMULATOR_FRACTAL_BYTES = 1024  # 16x16 elements of four bytes in L0C
 
 # What the start and size of a buffer are multiples of, in bytes.

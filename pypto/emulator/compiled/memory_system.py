@@ -2,7 +2,9 @@
 
 L2 keeps lines of 512 bytes by a clock: a hand goes round, takes a line that was not asked for
 again since it last came by, and spares the others once. Of a line it holds the 128-byte sectors
-that were asked for or written; what was written goes to HBM when the line leaves.
+that were asked for or written; what was written goes to HBM when the line leaves, and who needs
+its room to write waits for that. A sector that is written in part is read first. A line has one
+time at which what is under way to it is there.
 
 All times here are in 1/TICKS cycles.
 """
@@ -10,7 +12,8 @@ All times here are in 1/TICKS cycles.
 from __future__ import annotations
 
 from pypto.emulator.compiled.raw import internal
-from pypto.emulator.state import LINE_BYTES, SECTOR_BYTES, TICKS, Server
+from pypto.emulator.state import TICKS, Server
+from pypto.target.memory import LINE_BYTES, SECTOR_BYTES
 
 L2_FREE, HBM_FREE, HAND = int(Server.L2_FREE), int(Server.HBM_FREE), int(Server.HAND)
 HBM_READ_BYTES, HBM_WRITE_BYTES = int(Server.HBM_READ_BYTES), int(Server.HBM_WRITE_BYTES)
@@ -34,15 +37,17 @@ def read_memory(m, time, sectors):
 
 @internal
 def write_memory(m, time, sectors):
-    """Keep HBM busy with the writing of sectors."""
+    """When HBM has taken sectors that come at ``time``."""
     size = sectors * SECTOR_BYTES
     m.servers[HBM_WRITE_BYTES] += size
-    m.servers[HBM_FREE] = max(time, m.servers[HBM_FREE]) + size * TICKS // m.hbm_write_rate
+    free = max(time, m.servers[HBM_FREE]) + size * TICKS // m.hbm_write_rate
+    m.servers[HBM_FREE] = free
+    return free
 
 
 @internal
 def allocate(m, time, line):
-    """Give a line a place in L2; the line that leaves is written back where it is dirty."""
+    """Give a line a place in L2: when it has it, as the line that leaves may be written back."""
     hand = m.servers[HAND]
     while m.asked_again[hand]:
         m.asked_again[hand] = 0
@@ -50,21 +55,34 @@ def allocate(m, time, line):
     leaving = m.owners[hand] - 1
     if leaving >= 0:
         if m.dirty[leaving]:
-            write_memory(m, time, sectors_of(m.dirty[leaving]))
+            time = write_memory(m, time, sectors_of(m.dirty[leaving]))
         m.places[leaving] = 0
         m.valid[leaving] = 0
         m.dirty[leaving] = 0
     m.owners[hand] = line + 1
     m.places[line] = hand + 1
     m.servers[HAND] = 0 if hand + 1 == m.l2_lines else hand + 1
+    return time
 
 
 @internal
-def request(m, low, size, start, sent, write, bypass):
+def partly(low, size):
+    """Bits of the sectors of a line that a request covers in part."""
+    stop = low + size
+    bits = 0
+    if low % SECTOR_BYTES:
+        bits |= 1 << low % LINE_BYTES // SECTOR_BYTES
+    if stop % SECTOR_BYTES:
+        bits |= 1 << (stop - 1) % LINE_BYTES // SECTOR_BYTES
+    return bits
+
+
+@internal
+def request(m, low, size, start, sent, write, bypass, again):
     """When the answer to a request within one line is back at its core.
 
     The request leaves the port of the core from ``start`` to ``sent``. ``bypass``: it leaves in
-    L2 what is there and brings nothing into it.
+    L2 what is there and brings nothing into it. ``again``: it is not the rest of the same line.
     """
     servers = m.servers
     line = low // LINE_BYTES
@@ -81,20 +99,21 @@ def request(m, low, size, start, sent, write, bypass):
     m.line_free[line] = free
     passed = max(passed, free)
     place = m.places[line]
+    if place > 0 and again:
+        m.asked_again[place - 1] = 1
     if write:
+        filled = partly(low, size) & ~m.valid[line]
+        if filled:
+            passed = max(passed, read_memory(m, start, sectors_of(filled)))
         if place == 0 and bypass:
-            write_memory(m, start, sectors_of(wanted))
-            return passed + m.write_latency
+            return max(passed, write_memory(m, start, sectors_of(wanted))) + m.write_latency
         if place == 0:
-            allocate(m, start, line)
-        else:
-            m.asked_again[place - 1] = 1
+            passed = max(passed, allocate(m, start, line))
         m.valid[line] |= wanted
         m.dirty[line] |= wanted
         return passed + m.write_latency
     missing = wanted & ~m.valid[line]
     if missing == 0:
-        m.asked_again[place - 1] = 1
         return max(passed + m.l2_latency, m.ready[line])
     done = max(passed, read_memory(m, start, sectors_of(missing))) + m.hbm_latency
     if not bypass:

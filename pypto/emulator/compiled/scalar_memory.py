@@ -97,7 +97,7 @@ def access_end(m, core, opcode, address, now):
         return now + m.cache_hit
     m.cached[place] = line + 1
     start = now * TICKS
-    done = request(m, line * DCACHE_LINE_BYTES, DCACHE_LINE_BYTES, start, start, 0, 0)
+    done = request(m, line * DCACHE_LINE_BYTES, DCACHE_LINE_BYTES, start, start, 0, 0, 0)
     return max(now + m.cache_hit, (done + TICKS - 1) // TICKS)
 
 

@@ -15,8 +15,6 @@ from pypto.emulator.compiled.raw import internal
 from pypto.emulator.state import (
     ACCESS_WORDS,
     COSTS,
-    LINE_BYTES,
-    SECTOR_BYTES,
     STREAM_WIDTH,
     TICKS,
     UNITS_PER_CORE,
@@ -24,17 +22,20 @@ from pypto.emulator.state import (
     Counter,
     Stream,
 )
+from pypto.target.memory import LINE_BYTES, SECTOR_BYTES
 
 NOW = int(Counter.NOW)
 ACTIVE, TIME, BEGIN, FLOOR = map(int, (Stream.ACTIVE, Stream.TIME, Stream.BEGIN, Stream.FLOOR))
 PORT, DONE, WRITE, BYPASS = map(int, (Stream.PORT, Stream.DONE, Stream.WRITE, Stream.BYPASS))
 HALF, PACE, RUNS, WHOLE = map(int, (Stream.HALF, Stream.PACE, Stream.RUNS, Stream.WHOLE))
 ADDRESS, LEFT, ROW, RUN = map(int, (Stream.ADDRESS, Stream.LEFT, Stream.ROW, Stream.RUN))
-ACCESS, HEAD, NEXT = int(Stream.ACCESS), int(Stream.HEAD), int(Stream.NEXT)
+ACCESS, HEAD, NEXT, LINE = map(int, (Stream.ACCESS, Stream.HEAD, Stream.NEXT, Stream.LINE))
 
 # How far a stream goes before it lets others have their turn.
 TURN_CYCLES = 8
 TURN_BYTES = LINE_BYTES
+# Requests after which the event loop looks at limits, even where nobody else is due.
+MOST_REQUESTS = 4096
 
 
 @internal
@@ -123,7 +124,7 @@ def serve(m, unit, now):
     rate = m.write_rate[core] if write else m.read_rate[core]
     time, left = w[s + TIME], w[s + LEFT]
     turn_end = (now + TURN_CYCLES) * TICKS
-    moved = 0
+    moved, requests = 0, 0
     while left > 0:
         place = unit * WINDOW_ROOM + w[s + HEAD]
         time = max(time, m.window[place], m.port_free[core])
@@ -131,7 +132,7 @@ def serve(m, unit, now):
             time = m.l1_until[half] * TICKS
         if time > turn_end or moved >= TURN_BYTES:
             now = time // TICKS
-            if not comes_first(m, now, PIPE, unit):
+            if requests > MOST_REQUESTS or not comes_first(m, now, PIPE, unit):
                 w[s + TIME] = time
                 w[s + LEFT] = left
                 push(m, now, PIPE, unit, 0)
@@ -144,17 +145,20 @@ def serve(m, unit, now):
         size = min(left, unit_bytes - low % unit_bytes)
         sectors = (low + size - 1) // SECTOR_BYTES - low // SECTOR_BYTES + 1
         cost = max(sectors * SECTOR_BYTES * TICKS // rate, TICKS)
-        if half >= 0 and m.l1_until[half] * TICKS > time:
-            cost = cost * m.l1_rate // (m.l1_rate - m.l1_reads[half])
         sent = time + cost
         m.port_free[core] = sent
-        done = request(m, low, size, time, sent, write, bypass)
+        line = low // LINE_BYTES + 1
+        done = request(m, low, size, time, sent, write, bypass, line != w[s + LINE])
+        w[s + LINE] = line
+        requests += 1
         m.window[place] = done
         w[s + HEAD] = 0 if w[s + HEAD] + 1 >= m.window_size else w[s + HEAD] + 1
         w[s + DONE] = max(w[s + DONE], done)
         w[s + PORT] += cost
         w[s + ADDRESS] = low + size
-        time = sent
+        if half >= 0 and m.l1_until[half] * TICKS > time:
+            cost = cost * m.l1_rate // (m.l1_rate - m.l1_reads[half])
+        time += cost
         moved += size
         left -= size
         if left == 0 and find_run(w, s):
@@ -183,5 +187,5 @@ def close_stream(m, unit):
         free = max(free, following)
         work = max(work, following - begin)
     w[s + ACTIVE] = 0
-    end = max(cycles_of(w[s + DONE]), w[s + FLOOR])
+    end = max(cycles_of(w[s + DONE]), free)
     return free, min(work, free - begin), end

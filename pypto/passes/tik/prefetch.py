@@ -19,7 +19,7 @@ from xdsl.rewriter import InsertPoint
 
 from pypto.dialects import tik
 from pypto.dialects.emitter import Emitter
-from pypto.dialects.scalars import constant_of, folded
+from pypto.dialects.scalars import constant_of
 from pypto.dialects.tik_instructions import InstructionOp
 from pypto.passes.base import Pass
 from pypto.passes.tik.kernels import kernels_at
@@ -62,7 +62,7 @@ def loads_of(loop: scf.ForOp) -> list[Operation]:
     """What may be dispatched a turn ahead: all that goes to MTE2, or nothing.
 
     What it waits for must have been dispatched by then, whatever room the queues have: a slot
-    that the turn before the last gave back, so an event that changes from turn to turn.
+    that the turn before the last gave back.
     """
     body = loop.body.block
     pipes = {op: pipes_of(op) for op in body.ops}
@@ -70,18 +70,41 @@ def loads_of(loop: scf.ForOp) -> list[Operation]:
     others = {pipe for op, found in pipes.items() if op not in loads for pipe in found}
     if loop.iter_args or not others or others & {Pipe.MTE2, Pipe.S, Pipe.ALL}:
         return []
+    if constant_of(loop.step) != 1:
+        return []
     if not any(isinstance(inner, InstructionOp) for op in loads for inner in op.walk()):
         return []
-    given = set()
-    for op in body.walk():
-        if isinstance(op, tik.SetFlagOp):
-            given.add((op.source, op.target))
-        late = isinstance(op, tik.WaitFlagOp) and (
-            isinstance(folded(op.event_id), int) or (op.source, op.target) in given
-        )
-        if late and op.target is Pipe.MTE2:
-            return []
-    return loads
+    waits = [op for op in body.walk() if isinstance(op, tik.WaitFlagOp) and op.target is Pipe.MTE2]
+    return loads if all(turns_with(wait, body) for wait in waits) else []
+
+
+def turns_with(wait: tik.WaitFlagOp, body: Block) -> bool:
+    """Whether the event was last given back at least two turns of the loop ago.
+
+    It is the number of the turn modulo two or more, and the set that gives it back stands behind
+    the wait in every turn.
+    """
+    event = wait.event_id
+    if wait.parent_block() is not body or isinstance(event, int) or not rotates(event, body):
+        return False
+    sets = [
+        op
+        for op in body.walk()
+        if isinstance(op, tik.SetFlagOp) and (op.source, op.target) == (wait.source, wait.target)
+    ]
+    return all(op.parent_block() is body and wait.is_before_in_block(op) for op in sets) and any(
+        op.event_id is event for op in sets
+    )
+
+
+def rotates(event: SSAValue, body: Block) -> bool:
+    """Whether a value is a constant plus the turn of the loop modulo two or more."""
+    owner = event.owner
+    if isinstance(owner, arith.AddiOp) and constant_of(owner.rhs) is not None:
+        owner = owner.lhs.owner
+    if not isinstance(owner, arith.RemUIOp) or owner.lhs is not body.args[0]:
+        return False
+    return (constant_of(owner.rhs) or 0) >= 2
 
 
 def turn_ahead(loop: scf.ForOp, loads: list[Operation]) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pypto.passes.tile.arithmetic import ceil_div, round_up
-
-SECTOR_BYTES = 128
-LINE_BYTES = 512
+from pypto.target.memory import LINE_BYTES, SECTOR_BYTES
 
 
 def read_cycles(rows: int, row_bytes: int, port: int, latency: int, window: int) -> int:

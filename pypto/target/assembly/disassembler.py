@@ -27,7 +27,7 @@ from pypto.target.rows import (
 BARE_NAME = re.compile(r"(?!(inf|nan)$)[A-Za-z_][\w.]*$", re.ASCII)
 REGISTER_NAME = re.compile(r"r\d+$")
 # Bytes of a constant per line of base64.
-LINE_BYTES = 768
+BYTES_PER_LINE = 768
 
 
 def disassemble(executable: Executable) -> str:
@@ -67,8 +67,8 @@ def _references(names: Sequence[str]) -> list[str]:
 
 def _constant(key: str, data: bytes) -> Iterator[str]:
     yield f".constant {_name(key)} base64 {{"
-    for start in range(0, len(data), LINE_BYTES):
-        yield f'  "{base64.b64encode(data[start : start + LINE_BYTES]).decode()}"'
+    for start in range(0, len(data), BYTES_PER_LINE):
+        yield f'  "{base64.b64encode(data[start : start + BYTES_PER_LINE]).decode()}"'
     yield "}"
 
 

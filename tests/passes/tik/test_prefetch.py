@@ -142,6 +142,69 @@ def test_what_cannot_be_early_stays(slots: int, first: str, second: str, why: st
     assert str(prefetched(kernel)) == before, why
 
 
+ORDERED = """builtin.module attributes {{pypto.soc = "ascend910b1"}} {{
+  func.func @k(%a: !tik.ptr<gm>, %c: !tik.ptr<gm>, %t0: index, %t1: index)
+      attributes {{pypto.kernel = "vector", tik.stage = "ordered"}} {{
+    %0 = arith.constant 0 : index
+    %1 = arith.constant 1 : index
+    %2 = arith.constant 2 : index
+    %4 = arith.constant 4 : index
+    %x = tik.alloc "x" bytes 256 slots 1 address 0 : !tik.buffer<ub>
+    %y = tik.alloc "y" bytes 256 slots 1 address 1024 : !tik.buffer<ub>
+    %p = tik.slot %x[%0] : !tik.buffer<ub>
+    %q = tik.slot %y[%0] : !tik.buffer<ub>
+    scf.for %j = %0 to %4 step %1 {{
+      tik.set_flag v -> mte2, %j
+    }}
+    scf.for %i = %0 to %t0 step {step} {{
+      %next = arith.addi %i, %1 : index
+      %turn = arith.remui %i, %2 : index
+      %other = arith.remui %next, %2 : index
+      {body}
+    }}
+    func.return
+  }}
+}}"""
+PASS = """tik.set_flag mte2 -> v, %turn
+      tik.wait_flag mte2 -> v, %turn
+      tik.vabs.f32 dst = %q, src = %p"""
+INNER = f"""scf.for %j = %0 to %4 step %1 {{
+        tik.wait_flag v -> mte2, %j
+        scf.for %l = %0 to %t1 step %1 {{
+          {LOAD}
+        }}
+      }}
+      {PASS}
+      scf.for %j = %0 to %4 step %1 {{
+        tik.set_flag v -> mte2, %j
+      }}"""
+ONE_TURN_AGO = f"""tik.wait_flag v -> mte2, %turn
+      {LOAD}
+      {PASS}
+      tik.set_flag v -> mte2, %other"""
+TWO_TURNS_AGO = ONE_TURN_AGO.replace("%other", "%turn")
+
+
+@pytest.mark.parametrize(
+    ("body", "step", "moves"),
+    [
+        (INNER, "%1", False),  # the same events in every turn
+        (ONE_TURN_AGO, "%1", False),
+        (TWO_TURNS_AGO, "%2", False),  # turns 0, 2, 4 … have one event
+        (TWO_TURNS_AGO, "%1", True),
+    ],
+)
+def test_only_slots_of_the_turn_before_the_last_are_waited_for(
+    body: str, step: str, moves: bool
+) -> None:
+    module = parse_module(ORDERED.format(body=body, step=step), "ordered.mlir")
+    kernel = next(op for op in module.ops if isinstance(op, func.FuncOp))
+    before = str(kernel)
+    assert (str(prefetched(kernel)) != before) == moves
+    if moves:
+        assert not any(stands_still(dispatches(kernel, (trips, 0)), 1) for trips in range(8))
+
+
 def test_loads_of_an_inner_loop_come_early_within_it() -> None:
     text = SHAPED.format(slots=2, number="%turn", first="", second="").replace(
         "      tik.vabs.f32 dst = %q, src = %p\n",
