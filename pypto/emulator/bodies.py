@@ -7,8 +7,17 @@ from collections.abc import Callable
 from pypto.target.dtypes import F16, I8, DType
 from pypto.target.instruction import Instruction
 from pypto.target.instructions.cube import MIXED_SIGNS
+from pypto.target.instructions.fixpipe import FIXPIPE_GM
+from pypto.target.instructions.l1_copies import BIAS_UNIT, L1_TO_BT, SCALE_UNIT
 from pypto.target.instructions.load3d import LOAD3D_B
-from pypto.target.memory import REPEAT_BYTES, SPACES, VECTOR_REGISTER_BYTES, Space
+from pypto.target.memory import (
+    BLOCK_BYTES,
+    FRACTAL_BYTES,
+    REPEAT_BYTES,
+    SPACES,
+    VECTOR_REGISTER_BYTES,
+    Space,
+)
 from pypto.target.quantisation import Quantisation
 
 # How an element type lies in memory, and its way to f32 and back; integers stay as they are.
@@ -404,14 +413,42 @@ def nd2nz(row: Instruction) -> str:
     return f"moves.nd2nz(f, {base(Space.GM)}, {base(Space.L1)}, {row.dtype.bytes})"
 
 
-@of_family("load2d_a", "load2d_b")
+@of_family("load2d_a", "load2d_b", "load_gm_a", "load_gm_b", "load_gm_l1")
 def load2d(row: Instruction) -> str:
-    return f"moves.load2d(f, {base(Space.L1)}, {base(row.spaces()[0])}, {row.dtype.bytes})"
+    names = {field.name for field in row.fields}
+    transpose = "f.transpose" if "transpose" in names and row.dtype.bytes == 2 else "0"
+    descending = "f.descending" if "descending" in names else "0"
+    target, source = (base(space) for space in row.spaces())
+    return f"fractals.load2d(f, {source}, {target}, {transpose}, {descending})"
 
 
 @of_family("load2dt_a", "load2dt_b")
 def load2d_transpose(row: Instruction) -> str:
-    return f"moves.load2d_transpose(f, {base(Space.L1)}, {base(row.spaces()[0])}, {bits_kind(row)})"
+    target, source = (base(space) for space in row.spaces())
+    return f"fractals.load2d_transpose(f, {source}, {target}, {bits_kind(row)})"
+
+
+@of_family("fill_a", "fill_b", "fill_l1")
+def fill(row: Instruction) -> str:
+    (space,) = row.spaces()
+    unit = BLOCK_BYTES if space is Space.L1 else FRACTAL_BYTES
+    value = f"np.uint{8 * row.dtype.bytes}(f.scalar)"
+    return f"fractals.fill(f, {base(space)}, {bits_kind(row)}, {unit}, {value})"
+
+
+@of_family("l1_to_bt", "l1_to_fb")
+def to_table(row: Instruction) -> str:
+    s, d = row.source_dtype, row.dtype
+    unit = BIAS_UNIT if row.family is L1_TO_BT else SCALE_UNIT
+    widths = f"{unit}, {unit * d.bytes // s.bytes}, {unit}"
+    table, source = (base(space) for space in row.spaces())
+    kinds = f"{stored(s)}, {stored(d)}, {d.bytes}, {decode(s)}"
+    return f"l1_copies.to_table(f, {table}, {source}, {widths}, {kinds})"
+
+
+@of_family("l1_to_gm")
+def l1_to_gm(row: Instruction) -> str:
+    return f"l1_copies.to_gm(f, {base(Space.GM)}, {base(Space.L1)})"
 
 
 QUANTISED = {
@@ -421,16 +458,25 @@ QUANTISED = {
 }
 
 
-@of_family("fixpipe_l1")
-def fixpipe_l1(row: Instruction) -> str:
-    d = row.dtype
-    to = f"e.{SATURATE[d.name]}"
-    return f"fixpipe.to_l1(f, {base(Space.L1)}, {base(Space.L0C)}, {stored(d)}, {d.bytes}, {to})"
+@of_family("fixpipe", "fixpipe_l1")
+def fixpipe(row: Instruction) -> str:
+    s, d = row.source_dtype, row.dtype
+    to = f"e.{SATURATE[d.name]}" if d.is_float else "e.same"
+    form = "f.nz2nd, f.channel_split, f.atomic" if row.family is FIXPIPE_GM else "0, 0, 0"
+    return (
+        f"fixpipe.drain(f, {base(row.spaces()[0])}, {base(Space.L0C)}, {SCRATCH}, {form}, "
+        f"{stored(s)}, {stored(d)}, {d.bytes}, {to})"
+    )
 
 
-@of_family("fixpipe_l1_scaled", "fixpipe_l1_scales")
-def fixpipe_l1_scaled(row: Instruction) -> str:
-    return f"fixpipe.to_l1_scaled(f, {base(Space.L1)}, {base(Space.L0C)}, {quantised(row)})"
+@of_family("fixpipe_scaled", "fixpipe_scales", "fixpipe_l1_scaled", "fixpipe_l1_scales")
+def fixpipe_by_scale(row: Instruction) -> str:
+    memory = row.spaces()[0]
+    form = "f.nz2nd, f.atomic" if memory is Space.GM else "0, 0"
+    source = base(Space.L0C)
+    return (
+        f"fixpipe.drain_by_scale(f, {base(memory)}, {source}, {SCRATCH}, {form}, {quantised(row)})"
+    )
 
 
 def quantised(row: Instruction) -> str:
@@ -469,14 +515,6 @@ def mad(row: Instruction) -> str:
         f"cube.mad(f, {a}, {b}, {c}, {bias}, {SCRATCH}, {stored(s)}, {stored(second)}, {s.bytes}, "
         f"{decodes[0]}, {decodes[1]}, {total}, cube.multiply_{multiply}, {init}, {hf32})"
     )
-
-
-@of_family("fixpipe")
-def fixpipe(row: Instruction) -> str:
-    d = row.dtype
-    to = f"e.{SATURATE[d.name]}"
-    gm, source = base(Space.GM), base(Space.L0C)
-    return f"cube.fixpipe(f, {gm}, {source}, {SCRATCH}, {stored(d)}, {d.bytes}, {to})"
 
 
 def body_call(row: Instruction) -> str:

@@ -20,7 +20,8 @@ EDGE = 16  # rows and columns of a fractal of L0C
 # pipe, whose family also computes. Whole blocks that are stored may hold bytes of nobody.
 CARRIERS = frozenset(
     ("copy_in", "nd2nz", "load2d_a", "load2d_b", "load2dt_a", "load2dt_b", "load3d_a",
-     "load3d_b", "block_broadcast",
+     "load3d_b", "load_gm_a", "load_gm_b", "load_gm_l1", "l1_to_bt", "l1_to_fb", "l1_to_gm",
+     "block_broadcast",
      "blocks_gm_to_ub", "blocks_gm_to_l1", "blocks_l1_to_ub", "blocks_ub_to_l1", "blocks_in_ub",
      "blocks_ub_to_gm", "transpose", "transpose_halves", "square", "drain")
 )  # fmt: skip

@@ -46,8 +46,8 @@ BODY = Template('''"""Effect of $mnemonic: $summary."""
 import numpy as np
 from pypto.emulator.compiled.kernels import casts as c
 from pypto.emulator.compiled.kernels import (
-    blocks, cube, dequantised, fixpipe, fused, lanes, load3d, moves, picks, reductions, sorting,
-    turns,
+    blocks, cube, dequantised, fixpipe, fractals, fused, l1_copies, lanes, load3d, moves, picks,
+    reductions, sorting, turns,
 )
 from pypto.emulator.compiled.kernels import elements as e
 from pypto.emulator.compiled.raw import float_of_bits, internal, pointer

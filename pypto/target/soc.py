@@ -72,6 +72,7 @@ class Soc:
     l1_to_l0a: int = figure(1, 2**16)
     l1_to_l0b: int = figure(1, 2**16)
     load2d_latency: int = figure(0, 2**16)
+    fill_rate: int = figure(1, 2**16)  # of L0 and L1 with one value
     load3d_latency: int = figure(0, 2**16, "2201")
     mad_head: int = figure(0, 2**16)  # start-up of a lone mad
     mad_gap: int = figure(0, 2**16)  # idle cycles between mads of a chain
@@ -80,6 +81,8 @@ class Soc:
     fixpipe_to_gm: int = figure(1, 2**16, "2201")
     fixpipe_to_l1: int = figure(1, 2**16, "2201")  # elements per cycle
     fixpipe_to_l1_latency: int = figure(0, 2**16, "2201")
+    l1_to_table: int = figure(1, 2**16, "2201")  # to BT and FB
+    l1_to_table_latency: int = figure(0, 2**16, "2201")
     l0c_to_ub: int = figure(1, 2**16, "1001")
     l1_to_ub: int = figure(1, 2**16, "1001")
     ub_to_l1: int = figure(1, 2**16, "1001")

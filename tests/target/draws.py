@@ -11,6 +11,7 @@ import numpy as np
 from pypto.target.instruction import Instruction
 from pypto.target.instructions.vector_footprint import lanes_per_repeat
 from pypto.target.memory import SPACES, Space
+from pypto.target.quantisation import scale_word
 
 AREA = 8192  # bytes between the operands of a sampled instruction
 MEMORY = 5 * AREA
@@ -94,6 +95,13 @@ def register_in(samplers: Samplers) -> Callable[..., Callable[[Sampler], Sampler
     return of_family
 
 
+def scale(draw: Draw) -> int:
+    """A scale that leaves numbers of the accumulator near the range of bytes."""
+    multiplier = draw.random.normal() * 2.0 ** draw.number(-26, -8)
+    shift = draw.choose(None, draw.number(1, 16))
+    return scale_word(multiplier, draw.number(-256, 255), bool(draw.number(0, 1)), shift)
+
+
 def random_memories(draw: Draw, fields: Any) -> Memories:
     memories = {space: draw.random.integers(0, 256, MEMORY, np.uint8) for space in SPACES}
     if draw.row.family.name in ("gather", "gather_blocks"):
@@ -102,4 +110,7 @@ def random_memories(draw: Draw, fields: Any) -> Memories:
         offsets = draw.random.integers(0, MEMORY - fields.base - reach, count).astype(np.uint32)
         stop = fields.offsets + 4 * count
         memories[Space.UB][fields.offsets : stop] = offsets.view(np.uint8)
+    if draw.row.family.name.endswith("_scales") and draw.number(0, 1):
+        words = np.array([scale(draw) for _ in range(fields.n)], np.int64)
+        memories[Space.FB][fields.words : fields.words + words.nbytes] = words.view(np.uint8)
     return memories

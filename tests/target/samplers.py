@@ -12,6 +12,7 @@ from tests.target.draws import (
     Values,
     random_memories,
     register_in,
+    scale,
     signed,
 )
 from tests.target.samplers_vector import VECTOR_SAMPLERS
@@ -44,7 +45,7 @@ def copy_out(d: Draw) -> Values:
         "dst": d.area(1),
         "src": d.area(),
         "bursts": d.number(0, 4),
-        "length": d.number(0, 80),
+        "length": d.number(0, 80) // d.row.dtype.bytes * d.row.dtype.bytes,
         "src_gap": d.number(0, 3),
         "dst_gap": d.number(0, 50),
     }
@@ -101,23 +102,54 @@ def nd2nz(d: Draw) -> Values:
 
 @of_family("load2d_a", "load2d_b")
 def load2d(d: Draw) -> Values:
+    return {**fractals(d), "transpose": d.number(0, 1) if d.row.dtype.bytes == 2 else 0}
+
+
+def fractals(d: Draw) -> Values:
+    dst, src = (d.area(1 if f.space is Space.GM else 512) for f in d.row.fields[:2])
     return {
-        "dst": d.area(512),
-        "src": d.area(),
+        "dst": dst,
+        "src": src,
         "index": d.number(0, 2),
         "repeat": d.number(0, 4),
         "src_stride": d.number(0, 2),
         "dst_gap": d.number(0, 1),
-        "transpose": d.number(0, 1) if d.row.dtype.bytes == 2 else 0,
     }
+
+
+@of_family("load_gm_a", "load_gm_b", "load_gm_l1")
+def load_gm(d: Draw) -> Values:
+    values = fractals(d)
+    if d.row.family.name == "load_gm_l1" and d.number(0, 1):
+        return {**values, "index": 7, "descending": 1}
+    return values
 
 
 @of_family("load2dt_a", "load2dt_b")
 def load2d_transpose(d: Draw) -> Values:
-    values = load2d(d)
-    del values["transpose"]
     fractal_gap = d.number(0, 1)
-    return {**values, "dst_gap": 2 + fractal_gap, "dst_fractal_gap": fractal_gap, "src_stride": 1}
+    gaps = {"dst_gap": 2 + fractal_gap, "dst_fractal_gap": fractal_gap, "src_stride": 1}
+    return {**fractals(d), **gaps}
+
+
+@of_family("fill_a", "fill_b", "fill_l1")
+def fill(d: Draw) -> Values:
+    sizes = {"repeat": d.number(0, 3), "length": d.number(0, 3), "gap": d.number(0, 2)}
+    return {"dst": d.area(512), "scalar": d.scalar(), **sizes}
+
+
+@of_family("l1_to_bt", "l1_to_fb", "l1_to_gm")
+def l1_copies(d: Draw) -> Values:
+    align = {Space.BT: 64, Space.FB: 128, Space.GM: 1}[d.row.spaces()[0]]
+    dst = d.number(0, 2) * align if align > 1 else d.area(1)
+    sizes = {"bursts": d.number(0, 2), "length": d.number(0, 2)}
+    return {
+        "dst": dst,
+        "src": d.area(),
+        **sizes,
+        "src_gap": d.number(0, 3),
+        "dst_gap": d.number(0, 1),
+    }
 
 
 @of_family("mad", "mad_single")
@@ -199,16 +231,18 @@ def scales(d: Draw) -> Values:
     """The scale of a drain that takes one, or where its scales lie."""
     names = {field.name for field in d.row.fields}
     if "quant_pre" in names:
-        word = int.from_bytes(d.random.bytes(8), "little")
-        return {"quant_pre": signed(word)}
+        any_word = signed(int.from_bytes(d.random.bytes(8), "little"))
+        return {"quant_pre": d.choose(any_word, scale(d))}
     return {"words": 128 * d.number(0, 2)} if "words" in names else {}
 
 
-@of_family("fixpipe")
+@of_family("fixpipe", "fixpipe_scaled", "fixpipe_scales")
 def fixpipe(d: Draw) -> Values:
     rows, nd = d.number(0, 20), d.number(0, 1)
-    columns = d.number(0, 40) if nd else 16 * d.number(0, 2)
-    return {
+    split = 0 if nd or d.row.dtype.bytes < 4 or d.row.family.name != "fixpipe" else d.number(0, 1)
+    width = 8 if split else max(16, 32 // d.row.dtype.bytes)
+    columns = d.number(0, 40) if nd else width * d.number(0, 2)
+    values = {
         "dst": d.area(1),
         "src": d.area(64),
         "n": columns,
@@ -216,5 +250,7 @@ def fixpipe(d: Draw) -> Values:
         "dst_stride": columns + d.number(0, 5) if nd else 2 * rows + d.number(0, 3),
         "src_stride": rows + d.number(0, 5),
         "relu": d.number(0, 1),
+        "channel_split": split,
         "nz2nd": nd,
     }
+    return {**values, **scales(d)}

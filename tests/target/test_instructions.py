@@ -99,6 +99,11 @@ def test_an_instruction_touches_what_it_declares(row: Instruction, seed: int) ->
         "copy_gm_to_cbuf_multi_nd2nz.b16",
         "load_cbuf_to_cb.b16",
         "load_cbuf_to_ca_transpose.b32",
+        "load_cbuf_to_cb_transpose.b8",
+        "load_gm_to_cbuf.b16",
+        "copy_cbuf_to_bt.b32",
+        "copy_cbuf_to_fbuf.b32",
+        "copy_cbuf_to_gm.b32",
         "copy_matrix_cc_to_gm.f32",
         "copy_gm_to_ubuf.b32",
         "copy_ubuf_to_gm.b32",
@@ -290,6 +295,16 @@ def test_load3d_moves_at_the_rate_of_its_strides_and_rows(
         row = f"img2colv2_cbuf_to_{target}.b16"
         occupancy = -(-size // rate)
         assert cycles(row, dst=0, src=0, **window, **image) == (occupancy, occupancy + 50)
+
+
+def test_tables_and_fills_take_the_rates_of_their_paths() -> None:
+    bursts = {"dst": 0, "src": 0, "bursts": 2, "length": 3}
+    assert cycles("copy_cbuf_to_bt.b32", **bursts) == (2 * 3 * 64 // 32, 2 * 3 * 64 // 32 + 20)
+    assert cycles("copy_cbuf_to_bt.f16", **bursts)[0] == 2 * 3 * 64 // 32
+    assert cycles("copy_cbuf_to_fbuf.b32", **bursts)[0] == 2 * 3 * 128 // 32
+    filled = {"dst": 0, "scalar": 0, "repeat": 2, "length": 3}
+    assert cycles("create_ca_matrix.f16", **filled)[0] == 2 * 3 * 512 // 32
+    assert cycles("create_cbuf_matrix.f16", **filled)[0] == 2 * 3 * 32 // 32
 
 
 def test_a_drain_to_l1_takes_64_elements_a_cycle() -> None:

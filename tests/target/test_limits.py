@@ -9,6 +9,12 @@ from pypto.target.limits import NARROWED, LimitError, check_fields, refusal, sta
 from pypto.target.soc import soc
 
 ADD = {"dst": 0, "src0": 0, "src1": 0}
+ND2NZ = {"dst": 0, "src": 0, "rows": 4, "columns": 4, "src_row_stride": 99}
+LOAD3D = {
+    "dst": 0, "src": 0, "step_k": 32, "step_m": 16, "channels": 32, "fmatrix": 8 | 8 << 16,
+}  # fmt: skip
+MAD = {"c": 0, "a": 0, "b": 0, "m": 1, "k": 1, "n": 1}
+L1 = {"dst": 0, "src": 0, "n": 16, "m": 16, "dst_stride": 16, "src_stride": 16}
 FIXPIPE = {"dst": 0, "src": 0, "n": 16, "m": 16, "dst_stride": 16, "src_stride": 16}
 
 
@@ -58,6 +64,62 @@ FIXPIPE = {"dst": 0, "src": 0, "n": 16, "m": 16, "dst_stride": 16, "src_stride":
             "mad.bf16",
             {"c": 0, "a": 0, "b": 0, "m": 1, "k": 1, "n": 1, "k_align": 1},
             "k_align = 1; .* only f32",
+        ),
+        (
+            "copy_gm_to_ubuf_align.b32",
+            {"dst": 0, "src": 0, "length": 6},
+            "length = 6; .* a multiple of 4 bytes",
+        ),
+        (
+            "copy_gm_to_cbuf_multi_nd2nz.b16",
+            ND2NZ | {"nd_count": 2, "dst_nd_stride": 24},
+            "dst_nd_stride = 24; .* a multiple of 16, the elements of 32 bytes",
+        ),
+        (
+            "copy_gm_to_cbuf_multi_nd2nz.b16",
+            ND2NZ | {"nd_count": 2, "columns": 17, "dst_row_stride": 2},
+            "dst_row_stride = 2; .* 1 where several matrices have more than 16 columns",
+        ),
+        ("img2colv2_cbuf_to_ca.b16", LOAD3D | {"step_k": 24}, "step_k = 24; .* a multiple of 16"),
+        ("img2colv2_cbuf_to_ca.b8", LOAD3D | {"channels": 16}, "channels = 16; .* multiple of 32"),
+        ("img2colv2_cbuf_to_cb.b16", LOAD3D | {"step_m": 8}, "step_m = 8; .* a multiple of 16"),
+        (
+            "img2colv2_cbuf_to_ca.b16",
+            LOAD3D | {"pos_k": 16},
+            "step_k = 32; .* at most the 16 columns from pos_k on",
+        ),
+        (
+            "img2colv2_cbuf_to_ca.b8",
+            LOAD3D | {"transpose": 1},
+            "transpose = 1; .* one-byte elements are not turned",
+        ),
+        (
+            "img2colv2_cbuf_to_ca.b16",
+            LOAD3D | {"filter_w": 9},
+            "filter_w = 9; .* a filter that fits into the image and its borders",
+        ),
+        (
+            "copy_matrix_cc_to_gm.req8",
+            FIXPIPE | {"nz2nd": 0},
+            "n = 16; .* a multiple of 32 while NZ stays NZ",
+        ),
+        ("copy_matrix_cc_to_cbuf.req8", L1 | {"n": 16}, "n = 16; .* multiple of 32 while NZ"),
+        (
+            "copy_matrix_cc_to_gm.f32",
+            FIXPIPE | {"channel_split": 1},
+            "channel_split = 1; .* 0 unless NZ of f32 stays NZ, without unit flag",
+        ),
+        ("copy_matrix_cc_to_gm.req8", FIXPIPE | {"channel_split": 1}, "channel_split = 1; .* 0"),
+        (
+            "copy_matrix_cc_to_gm.vreq8",
+            FIXPIPE | {"words": 64},
+            "words = 64; .* a multiple of 128",
+        ),
+        ("mad.f32", MAD | {"hf32": 4}, r"hf32 = 4; .* 0\.\.3"),
+        (
+            "mad_bias.f16",
+            MAD | {"bias": 64, "n": 256},
+            "bias = 64; .* bt ends at byte 1024, the access ends at 1088",
         ),
         ("copy_matrix_cc_to_gm.f32", FIXPIPE | {"m": 8193}, "m = 8193; .* at most 8192"),
         ("copy_matrix_cc_to_gm.f32", FIXPIPE | {"n": 20, "nz2nd": 0}, "n = 20; .* multiple of 16"),

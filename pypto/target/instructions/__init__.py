@@ -9,6 +9,8 @@ from pypto.target.instructions.availability import architectures_of
 from pypto.target.instructions.blocks import BLOCKS
 from pypto.target.instructions.cube import CUBE
 from pypto.target.instructions.fixpipe import FIXPIPE
+from pypto.target.instructions.fractals import FRACTALS
+from pypto.target.instructions.l1_copies import L1_COPIES
 from pypto.target.instructions.load3d import LOAD3D
 from pypto.target.instructions.move import MOVE
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS, ScalarKind, ScalarOperation
@@ -36,7 +38,9 @@ INSTRUCTIONS: tuple[Instruction, ...] = tuple(
         *BLOCKS,
         *CUBE,
         *FIXPIPE,
+        *FRACTALS,
         *LOAD3D,
+        *L1_COPIES,
     )
 )
 BY_MNEMONIC: dict[str, Instruction] = {row.mnemonic: row for row in INSTRUCTIONS}

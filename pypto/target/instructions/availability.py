@@ -32,8 +32,13 @@ ON_1001: dict[str, str] = {
     "vaxpy": "f16 f32 f32f16",
     "vsel_mode0": "f16 f32",
     "set_cmpmask": "b128",
-    "load_cbuf_to_ca": "b16",
-    "load_cbuf_to_cb": "b16",
+    "load_cbuf_to_ca": "b8 b16",
+    "load_cbuf_to_cb": "b8 b16",
+    "load_gm_to_ca": "b16",
+    "load_gm_to_cb": "b16",
+    "load_gm_to_cbuf": "b16",
+    "create_ca_matrix": "f16 u32",
+    "create_cb_matrix": "f16 u32",
     "mad": "f16 f16f16 i8 u8 u8i8",
 }
 CASTS_ON_1001: dict[str, str] = {  # the rounding modes of each cast; "-": the one without a name

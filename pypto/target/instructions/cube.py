@@ -1,4 +1,4 @@
-"""Instructions of the cube: mad multiplies matrices, fixpipe drains the accumulator."""
+"""Instructions of the cube: mad multiplies matrices, with or without a bias."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pypto.target.dtypes import BF16, F16, F32, I8, I32, U8, U32, DType
 from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, runs
 from pypto.target.instructions import cube_meaning as means
-from pypto.target.instructions.fields import (
-    Atomic,
-    Flag,
-    GmWrite,
-    Hf32,
-    L2Mode,
-    Off,
-    address,
-    value,
-)
+from pypto.target.instructions.fields import Flag, Hf32, Off, address, value
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
 
 EDGE = 16  # rows and columns of a fractal in L0C
@@ -104,26 +95,6 @@ class MadSingleBias(NamedTuple):
     hf32: Hf32
 
 
-class Fixpipe(NamedTuple):
-    """L0C to GM: m rows of n elements, converted to the row's type.
-
-    ``src_stride`` is the distance of neighbouring 16-column blocks of L0C in 64 bytes;
-    ``dst_stride`` is in elements (``nz2nd`` 1: rows) or 32 bytes (0: 16-column blocks).
-    """
-
-    dst: GmWrite
-    src: Annotated[int, address(Space.L0C, "r", align=64)]
-    n: Extent
-    m: Annotated[int, value()]
-    dst_stride: Annotated[int, value(high=2**32 - 1)]
-    src_stride: Annotated[int, value()]
-    relu: Flag
-    unit_flag: UnitFlag
-    nz2nd: Annotated[int, value(1, high=1)]
-    atomic: Atomic
-    l2_mode: L2Mode
-
-
 def ceil_div(a: int, b: int) -> int:
     return (a + b - 1) // b
 
@@ -178,53 +149,16 @@ def mad_single_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
     return product_cycles(f, facts, soc, passes)
 
 
-def fixpipe_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
-    """n columns of m rows; in the NZ form whole 16-column blocks."""
-    columns = ceil_div(f.n, EDGE)
-    rows = f.m
-    if f.n * f.m == 0:
-        rows, columns = 0, 0
-    unit = EDGE * ACCUMULATOR_BYTES
-    tail = f.n - (columns - 1) * EDGE
-    edge = tail * ACCUMULATOR_BYTES
-    source = Access(f.src, rows, unit, columns, f.src_stride * unit, unit, edge, columns, edge)
-    if f.nz2nd != 0:
-        size = facts.dst_bytes
-        return runs(f.dst, 1, 0, rows, f.dst_stride * size, f.n * size), source
-    block = EDGE * facts.dst_bytes
-    return runs(f.dst, columns, f.dst_stride * BLOCK_BYTES, rows, block, block), source
-
-
-def fixpipe_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    """A start-up, then per row the larger of a fixed cost and the bytes of the row."""
-    if f.n * f.m == 0:
-        return 1, 1
-    issue = ceil_div(f.m * soc.fixpipe_row_hundredths, 100)
-    drain = ceil_div(f.m * f.n * facts.dst_bytes, soc.fixpipe_to_gm)
-    cycles = soc.fixpipe_head + max(issue, drain)
-    return cycles, cycles
-
-
 def mad_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     if f.k_align and facts.src_bytes != ACCUMULATOR_BYTES:
         return [("k_align", "0: only f32 operands have a pitch of K to align")]
     return []
 
 
-def fixpipe_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
-    broken = []
-    if f.nz2nd and f.m > 8192:
-        broken.append(("m", "at most 8192 rows while NZ becomes ND"))
-    if not f.nz2nd and f.n % EDGE:
-        broken.append(("n", "a multiple of 16 while NZ stays NZ"))
-    return broken
-
-
 MAD = family("mad", Mad, mad_footprint, mad_cycles, mad_limits)
 MAD_SINGLE = family("mad_single", MadSingle, mad_footprint, mad_single_cycles)
 MAD_BIAS = family("mad_bias", MadBias, mad_bias_footprint, mad_cycles, mad_limits)
 MAD_SINGLE_BIAS = family("mad_single_bias", MadSingleBias, mad_bias_footprint, mad_single_cycles)
-FIXPIPE = family("fixpipe", Fixpipe, fixpipe_footprint, fixpipe_cycles, fixpipe_limits)
 
 
 class Product(NamedTuple):
@@ -249,7 +183,6 @@ PRODUCTS: tuple[Product, ...] = (
     Product("f16f16", F16, F16),
 )
 BIASED = ("f16", "bf16", "f32", "i8")
-FIXPIPE_ROWS: tuple[tuple[str, DType], ...] = (("f32", F32), ("f32f16", F16), ("f32bf16", BF16))
 
 
 def product_row(name: str, product: Product, families: tuple[Family, Family]) -> Instruction:
@@ -264,13 +197,6 @@ def product_row(name: str, product: Product, families: tuple[Family, Family]) ->
     return Instruction(mnemonic, Pipe.M, form, total, facts, meaning, summary, factor)
 
 
-def fixpipe_row(suffix: str, dtype: DType) -> Instruction:
-    facts = RowFacts(dtype.bytes, ACCUMULATOR_BYTES, 0, 1, 1, 0, 0)
-    mnemonic = f"copy_matrix_cc_to_gm.{suffix}"
-    summary = f"accumulator to GM as {dtype}"
-    return Instruction(mnemonic, Pipe.FIX, FIXPIPE, dtype, facts, means.fixpipe, summary, F32)
-
-
 CUBE: tuple[Instruction, ...] = (
     *(product_row("mad", product, (MAD, MAD_SINGLE)) for product in PRODUCTS),
     *(
@@ -278,5 +204,4 @@ CUBE: tuple[Instruction, ...] = (
         for product in PRODUCTS
         if product.suffix in BIASED
     ),
-    *(fixpipe_row(*row) for row in FIXPIPE_ROWS),
 )

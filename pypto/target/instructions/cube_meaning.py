@@ -1,4 +1,4 @@
-"""What mad and fixpipe compute, on NumPy bytes."""
+"""What mad computes, on NumPy bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pypto.target import layouts, numerics
 from pypto.target.dtypes import F32, I8
 from pypto.target.instruction import Instruction
 from pypto.target.instructions.bytes import read, write
-from pypto.target.instructions.move_meaning import store
-from pypto.target.memory import BLOCK_BYTES, Space
+from pypto.target.memory import Space
 
 Memories = dict[Space, np.ndarray]
 
@@ -66,32 +65,3 @@ def multiply(memory: Memories, f: Any, row: Instruction, where: Places, total: n
         a, b = (numerics.to_hf32(x, truncate=bool(mode & 2)) for x in (a, b))
     a, b = (x.astype(row.dtype.numpy) for x in (a, b))
     write(memory[Space.L0C], where.c, numerics.accumulate_products(total, a, b), row.dtype)
-
-
-def fixpipe(memory: Memories, f: Any, row: Instruction) -> None:
-    if f.m * f.n == 0:
-        return
-    i, j = np.indices((f.m, f.n))
-    unit = layouts.EDGE * F32.bytes
-    source = f.src + j // layouts.EDGE * f.src_stride * unit + i * unit + j % layouts.EDGE * 4
-    values = read(memory[Space.L0C], source, F32)
-    if f.relu:
-        values = numerics.relu(values)
-    data = numerics.saturate_float(values, row.dtype)
-    for start, line in lines(f, row, data):
-        store(memory[Space.GM], start, np.ascontiguousarray(line).view(np.uint8), f.atomic)
-
-
-def lines(f: Any, row: Instruction, data: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """The runs to store: whole rows (nz2nd), or 16 columns of a row."""
-    size = row.dtype.bytes
-    if f.nz2nd:
-        return [(f.dst + r * f.dst_stride * size, line) for r, line in enumerate(data)]
-    return [
-        (
-            f.dst + column // layouts.EDGE * f.dst_stride * BLOCK_BYTES + r * layouts.EDGE * size,
-            line[column : column + layouts.EDGE],
-        )
-        for column in range(0, f.n, layouts.EDGE)
-        for r, line in enumerate(data)
-    ]

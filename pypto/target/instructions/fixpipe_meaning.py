@@ -1,4 +1,4 @@
-"""What the drain of the accumulator to L1 does, on NumPy bytes."""
+"""What the drain of the accumulator does, on NumPy bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from pypto.target import layouts, quantisation
 from pypto.target.dtypes import I64
 from pypto.target.instruction import Instruction
-from pypto.target.instructions.bytes import read, write
+from pypto.target.instructions.bytes import read
+from pypto.target.instructions.move_meaning import store
 from pypto.target.memory import BLOCK_BYTES, Space
 
 Memories = dict[Space, np.ndarray]
@@ -32,8 +33,25 @@ def drained(memory: Memories, f: Any, row: Instruction) -> np.ndarray:
 def fixpipe(memory: Memories, f: Any, row: Instruction) -> None:
     if f.m * f.n == 0:
         return
-    data = drained(memory, f, row)
-    i, j = np.indices((f.m, f.n))
-    depth = layouts.c0(row.dtype.bytes)
-    start = f.dst + (j // depth * f.dst_stride + i) * BLOCK_BYTES
-    write(memory[Space.L1], start + j % depth * row.dtype.bytes, data, row.dtype)
+    target = memory[row.spaces()[0]]
+    atomic = getattr(f, "atomic", 0)
+    for start, line in lines(f, row, drained(memory, f, row)):
+        store(target, start, np.ascontiguousarray(line).view(np.uint8), atomic)
+
+
+def lines(f: Any, row: Instruction, data: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """The runs to store: whole rows (``nz2nd``), or the columns of a fractal of a row."""
+    size = row.dtype.bytes
+    if getattr(f, "nz2nd", 0):
+        return [(f.dst + r * f.dst_stride * size, line) for r, line in enumerate(data)]
+    width = max(layouts.EDGE, layouts.c0(size))
+    if getattr(f, "channel_split", 0):
+        width = layouts.EDGE // 2
+    return [
+        (
+            f.dst + column // width * f.dst_stride * BLOCK_BYTES + r * width * size,
+            line[column : column + width],
+        )
+        for column in range(0, f.n, width)
+        for r, line in enumerate(data)
+    ]

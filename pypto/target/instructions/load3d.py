@@ -191,6 +191,10 @@ def load3d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     columns = f.channels * w.filter_h * w.filter_w
     if f.pos_k + f.step_k > columns:
         broken.append(("step_k", f"at most the {columns - f.pos_k} columns from pos_k on"))
+    # An image without pixels: the mode register is not known yet.
+    for name, count in (("filter_w", output_width(w)), ("filter_h", output_height(w))):
+        if count < 1 and w.width * w.height > 0:
+            broken.append((name, "a filter that fits into the image and its borders"))
     if f.transpose and facts.src_bytes == 1:
         broken.append(("transpose", "0: one-byte elements are not turned while loading"))
     return broken

@@ -1,4 +1,4 @@
-"""Instructions that move data: GM and UB, GM to L1, L1 to L0A and L0B."""
+"""Instructions that move bursts of bytes between GM and UB, and rows of GM to fractals of L1."""
 
 from __future__ import annotations
 
@@ -10,38 +10,32 @@ from pypto.target.instructions import move_meaning as means
 from pypto.target.instructions.fields import (
     Atomic,
     Bursts,
-    Flag,
     Gap,
     GmRead,
     GmWrite,
-    L1Read,
     L1Write,
     L2Mode,
     PadValue,
     UbRead,
     UbWrite,
-    address,
     stream_cycles,
     value,
 )
-from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
+from pypto.target.memory import BLOCK_BYTES, Pipe
 
 BurstBytes = Annotated[int, value(high=2097151)]
 ByteGap = Annotated[int, value(0, high=2**32 - 1)]
 BlockGap = Annotated[int, value(0, high=2**32 - 1)]
 Pad = Annotated[int, value(0, high=32)]
 NzStride = Annotated[int, value(1, low=1, high=16384)]
-L0aWrite = Annotated[int, address(Space.L0A, "w", align=512)]
-L0bWrite = Annotated[int, address(Space.L0B, "w", align=512)]
-Fractals = Annotated[int, value(high=255)]
-FractalStride = Annotated[int, value(1)]
 MatrixCount = Annotated[int, value(1, high=4095)]
 
 
 class CopyIn(NamedTuple):
     """GM to UB: bursts of ``length`` bytes, each filled to 32 bytes in UB.
 
-    ``left`` and ``right`` elements of ``pad_value`` are added to each burst; ``src_gap`` is in
+    ``left`` and ``right`` elements of ``pad_value`` are added to each burst; what fills a block is
+    ``pad_value``, too, but the first element of the burst where both are 0. ``src_gap`` is in
     bytes and ``dst_gap`` in 32-byte blocks, both from the end of a burst to the next start.
     """
 
@@ -94,61 +88,6 @@ class Nd2Nz(NamedTuple):
     l2_mode: L2Mode
 
 
-class Load2dA(NamedTuple):
-    """L1 to L0A in 512-byte fractals: dst fractal i * (dst_gap + 1) = src index + i * src_stride.
-
-    ``transpose`` turns each 16x16 fractal of two-byte elements.
-    """
-
-    dst: L0aWrite
-    src: L1Read
-    index: Gap  # pyright: ignore[reportIncompatibleMethodOverride]
-    repeat: Fractals
-    src_stride: FractalStride
-    dst_gap: Gap
-    transpose: Flag
-
-
-class Load2dB(NamedTuple):
-    """L1 to L0B in 512-byte fractals, as Load2dA."""
-
-    dst: L0bWrite
-    src: L1Read
-    index: Gap  # pyright: ignore[reportIncompatibleMethodOverride]
-    repeat: Fractals
-    src_stride: FractalStride
-    dst_gap: Gap
-    transpose: Flag
-
-
-class Load2dTransposeA(NamedTuple):
-    """L1 to L0A, transposing squares of 16x16 elements.
-
-    ``index`` and ``src_stride`` count squares; the gaps count 512 bytes from the end of the first
-    fractal of a square, and from the end of a fractal to the next of the same square.
-    """
-
-    dst: L0aWrite
-    src: L1Read
-    index: Gap  # pyright: ignore[reportIncompatibleMethodOverride]
-    repeat: Fractals
-    src_stride: FractalStride
-    dst_gap: Gap
-    dst_fractal_gap: Gap
-
-
-class Load2dTransposeB(NamedTuple):
-    """L1 to L0B, transposing squares of 16x16 elements, as Load2dTransposeA."""
-
-    dst: L0bWrite
-    src: L1Read
-    index: Gap  # pyright: ignore[reportIncompatibleMethodOverride]
-    repeat: Fractals
-    src_stride: FractalStride
-    dst_gap: Gap
-    dst_fractal_gap: Gap
-
-
 def blocks(length: int) -> int:
     """Bytes rounded up to whole 32-byte blocks, as bytes."""
     return (length + BLOCK_BYTES - 1) // BLOCK_BYTES * BLOCK_BYTES
@@ -194,53 +133,16 @@ def nd2nz_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
     return target, source
 
 
-def load2d_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
-    source = f.src + f.index * FRACTAL_BYTES
-    return (
-        runs(f.dst, 1, 0, f.repeat, (f.dst_gap + 1) * FRACTAL_BYTES, FRACTAL_BYTES),
-        runs(source, 1, 0, f.repeat, f.src_stride * FRACTAL_BYTES, FRACTAL_BYTES),
-    )
-
-
-def load2d_transpose_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
-    fractals = facts.src_bytes // 2
-    square = fractals * FRACTAL_BYTES
-    step = (f.dst_gap + 1) * FRACTAL_BYTES
-    inner = (f.dst_fractal_gap + 1) * FRACTAL_BYTES
-    return (
-        runs(f.dst, f.repeat, step, fractals, inner, FRACTAL_BYTES),
-        runs(f.src + f.index * square, 1, 0, f.repeat, f.src_stride * square, square),
-    )
-
-
-def fractal_cycles(count: int, size: int, rate: int, latency: int) -> tuple[int, int]:
-    """``count`` pieces of ``size`` bytes at ``rate`` bytes per cycle."""
-    occupancy = max(1, (count * size + rate - 1) // rate)
-    return occupancy, occupancy + latency
-
-
-def load2d_a_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    return fractal_cycles(f.repeat, FRACTAL_BYTES, soc.l1_to_l0a, soc.load2d_latency)
-
-
-def load2d_b_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    return fractal_cycles(f.repeat, FRACTAL_BYTES, soc.l1_to_l0b, soc.load2d_latency)
-
-
-def load2d_transpose_a_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    square = facts.src_bytes // 2 * FRACTAL_BYTES
-    return fractal_cycles(f.repeat, square, soc.l1_to_l0a, soc.load2d_latency)
-
-
-def load2d_transpose_b_cycles(f: Any, facts: RowFacts, soc: Any) -> tuple[int, int]:
-    square = facts.src_bytes // 2 * FRACTAL_BYTES
-    return fractal_cycles(f.repeat, square, soc.l1_to_l0b, soc.load2d_latency)
-
-
 def copy_in_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     sides = (("left", f.left), ("right", f.right))
     most = BLOCK_BYTES // facts.dst_bytes
-    return [(name, f"at most {most} elements (32 bytes)") for name, n in sides if n > most]
+    broken = [(name, f"at most {most} elements (32 bytes)") for name, n in sides if n > most]
+    return broken + length_limits(f, facts)
+
+
+def length_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
+    size = facts.dst_bytes
+    return [("length", f"a multiple of {size} bytes")] if f.length % size else []
 
 
 def nd2nz_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
@@ -258,23 +160,9 @@ def nd2nz_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
     return broken
 
 
-def load2d_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
-    if f.transpose and facts.src_bytes != 2:
-        return [("transpose", "0: only two-byte elements are transposed while loading")]
-    return []
-
-
 COPY_IN = family("copy_in", CopyIn, copy_in_footprint, stream_cycles, copy_in_limits)
-COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, stream_cycles)
+COPY_OUT = family("copy_out", CopyOut, copy_out_footprint, stream_cycles, length_limits)
 ND2NZ = family("nd2nz", Nd2Nz, nd2nz_footprint, stream_cycles, nd2nz_limits)
-LOAD2D_A = family("load2d_a", Load2dA, load2d_footprint, load2d_a_cycles, load2d_limits)
-LOAD2D_B = family("load2d_b", Load2dB, load2d_footprint, load2d_b_cycles, load2d_limits)
-LOAD2DT_A = family(
-    "load2dt_a", Load2dTransposeA, load2d_transpose_footprint, load2d_transpose_a_cycles
-)
-LOAD2DT_B = family(
-    "load2dt_b", Load2dTransposeB, load2d_transpose_footprint, load2d_transpose_b_cycles
-)
 
 
 def bits(dtype: DType) -> str:
@@ -316,27 +204,5 @@ MOVE: tuple[Instruction, ...] = (
         WIDTHS,
         means.nd2nz,
         "rows of GM to fractals of L1",
-    ),
-    *moves(
-        "load_cbuf_to_ca", Pipe.MTE1, LOAD2D_A, (U16, U32), means.load2d, "fractals of L1 to L0A"
-    ),
-    *moves(
-        "load_cbuf_to_cb", Pipe.MTE1, LOAD2D_B, (U16, U32), means.load2d, "fractals of L1 to L0B"
-    ),
-    *moves(
-        "load_cbuf_to_ca_transpose",
-        Pipe.MTE1,
-        LOAD2DT_A,
-        (U16, U32),
-        means.load2d_transpose,
-        "transposed squares of L1 to L0A",
-    ),
-    *moves(
-        "load_cbuf_to_cb_transpose",
-        Pipe.MTE1,
-        LOAD2DT_B,
-        (U16, U32),
-        means.load2d_transpose,
-        "transposed squares of L1 to L0B",
     ),
 )

@@ -10,10 +10,9 @@ from pypto.target import numerics
 from pypto.target.dtypes import BF16, F16, F32, I8, I16, I32, DType
 from pypto.target.instruction import Instruction, byte_ranges
 from pypto.target.instructions.bytes import element
-from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Space
+from pypto.target.memory import BLOCK_BYTES, Space
 
 Memories = dict[Space, np.ndarray]
-EDGE = 16
 
 # The atomic mode register: operation + 4 * element type; 0 overwrites.
 ATOMIC_OPERATIONS = ("none", "add", "max", "min")
@@ -57,6 +56,8 @@ def copy_in(memory: Memories, f: Any, row: Instruction) -> None:
     filler = np.ascontiguousarray(element(f.pad_value, row.dtype)).view(np.uint8)
     left = f.left * row.dtype.bytes
     for target, source in zip(*rows_of(f, row), strict=True):
+        if f.left + f.right == 0:
+            filler = memory[Space.GM][source.start : source.start + row.dtype.bytes]
         line = np.tile(filler, (target.stop - target.start) // len(filler))
         line[left : left + f.length] = memory[Space.GM][source]
         memory[Space.UB][target] = line
@@ -79,35 +80,3 @@ def nd2nz(memory: Memories, f: Any, row: Instruction) -> None:
             line = np.zeros(BLOCK_BYTES, np.uint8)
             line[: len(piece)] = piece
             memory[Space.L1][target : target + BLOCK_BYTES] = line
-
-
-def target_memory(memory: Memories, row: Instruction) -> np.ndarray:
-    """The memory of the first field, the destination."""
-    return memory[row.spaces()[0]]
-
-
-def load2d(memory: Memories, f: Any, row: Instruction) -> None:
-    for target, source in zip(*rows_of(f, row), strict=True):
-        fractal = memory[Space.L1][source]
-        if f.transpose:
-            square = fractal.view(row.dtype.numpy).reshape(EDGE, EDGE)
-            fractal = np.ascontiguousarray(square.T).view(np.uint8).ravel()
-        target_memory(memory, row)[target] = fractal
-
-
-def load2d_transpose(memory: Memories, f: Any, row: Instruction) -> None:
-    size = row.dtype.bytes
-    depth = BLOCK_BYTES // size
-    fractals = EDGE // depth
-    bytes_each = fractals * FRACTAL_BYTES
-    for i in range(f.repeat):
-        start = f.src + (f.index + i * f.src_stride) * bytes_each
-        data = memory[Space.L1][start : start + bytes_each].view(row.dtype.numpy)
-        square = np.hstack(list(data.reshape(fractals, EDGE, depth)))
-        for j in range(fractals):
-            piece = np.ascontiguousarray(square.T[:, j * depth : (j + 1) * depth])
-            offset = i * (f.dst_gap + 1) + j * (f.dst_fractal_gap + 1)
-            target = f.dst + offset * FRACTAL_BYTES
-            target_memory(memory, row)[target : target + FRACTAL_BYTES] = piece.view(
-                np.uint8
-            ).ravel()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pypto.emulator.compiled.kernels.cube import drain_row
+import numpy as np
+
+from pypto.emulator.compiled.kernels.fixpipe import drain_row
 from pypto.emulator.compiled.kernels.moves import store
 from pypto.emulator.compiled.raw import internal, move_bytes
 from pypto.target.memory import ACCUMULATOR_FRACTAL_BYTES, BLOCK_BYTES
@@ -40,7 +42,6 @@ def drain(f, ub, l0c, kind, size, encode):
         target = ub + f.dst + i * (length + f.dst_gap * BLOCK_BYTES)
         source = l0c + f.src + i * (f.length + f.src_gap) * ACCUMULATOR_FRACTAL_BYTES
         for r in range(f.length * EDGE):
-            drain_row(
-                target + r * row, source + r * ACCUMULATOR_ROW_BYTES, EDGE, f.relu, kind, encode
-            )
+            place = source + r * ACCUMULATOR_ROW_BYTES
+            drain_row(target + r * row, place, EDGE, f.relu, np.float32, kind, encode)
     return 0

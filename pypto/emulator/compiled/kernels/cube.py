@@ -1,11 +1,10 @@
-"""The cube: matrices multiplied fractal by fractal, and the accumulator drained to GM."""
+"""The cube: matrices multiplied fractal by fractal."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pypto.emulator.compiled.kernels.elements import from_half, to_half
-from pypto.emulator.compiled.kernels.moves import store
 from pypto.emulator.compiled.kernels.tiles import (
     multiply_fractals,
     multiply_integers,
@@ -187,34 +186,3 @@ def move_corner(target, source, rows, columns):
     for r in range(rows):
         for k in range(columns):
             d[r * EDGE + k] = s[r * EDGE + k]
-
-
-@internal
-def drain_row(target, source, count, relu, kind, encode):
-    """Up to 16 floats of the accumulator, converted."""
-    d, s = pointer(target, kind), pointer(source, np.float32)
-    for k in range(count):
-        value = load_apart(s, k)
-        if relu != 0 and not (value > 0 or value != value):
-            value = np.float32(0)
-        store_apart(d, k, encode(value))
-
-
-@internal
-def fixpipe(f, gm, l0c, scratch, kind, size, encode):
-    """m rows of n elements from L0C to GM; rows (nz2nd) or 16-column blocks."""
-    for r in range(f.m):
-        for j in range((f.n + EDGE - 1) // EDGE):
-            count = min(EDGE, f.n - j * EDGE)
-            source = l0c + f.src + (j * f.src_stride + r) * EDGE * 4
-            target = gm + f.dst
-            if f.nz2nd != 0:
-                target += (r * f.dst_stride + j * EDGE) * size
-            else:
-                target += j * f.dst_stride * BLOCK_BYTES + r * EDGE * size
-            if f.atomic == 0:
-                drain_row(target, source, count, f.relu, kind, encode)
-            else:
-                drain_row(scratch, source, count, f.relu, kind, encode)
-                store(target, scratch, count * size, f.atomic)
-    return 0

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from pypto.emulator.compiled.kernels.casts import clipped, saturated
-from pypto.emulator.compiled.kernels.cube import drain_row
 from pypto.emulator.compiled.kernels.elements import to_half_saturated
-from pypto.emulator.compiled.raw import float_of_bits, internal, pointer
+from pypto.emulator.compiled.kernels.moves import store
+from pypto.emulator.compiled.raw import (
+    float_of_bits,
+    internal,
+    load_apart,
+    pointer,
+    store_apart,
+)
 from pypto.target.memory import BLOCK_BYTES
 from pypto.target.quantisation import (
     MULTIPLIER_MASK,
@@ -21,8 +27,20 @@ from pypto.target.quantisation import (
 )
 
 EDGE = 16
-UNIT = EDGE * 4  # bytes of a row of a fractal of L0C
+ELEMENT_BYTES = 4  # of the accumulator
+UNIT = EDGE * ELEMENT_BYTES  # a row of a fractal
 WORD_BYTES = 8
+
+
+@internal
+def drain_row(target, source, count, relu, source_kind, kind, encode):
+    """Elements of the accumulator, converted."""
+    d, s = pointer(target, kind), pointer(source, source_kind)
+    for k in range(count):
+        value = load_apart(s, k)
+        if relu != 0 and not (value > 0 or value != value):
+            value = source_kind(0)
+        store_apart(d, k, encode(value))
 
 
 @internal
@@ -76,31 +94,56 @@ def word_in(scratch, word):
 
 
 @internal
-def place_in_l1(f, row, block, size):
-    """Byte of a row of a 16-column block in columns of 32-byte blocks."""
-    start = block * EDGE * size
-    column = start // BLOCK_BYTES
-    return (column * f.dst_stride + row) * BLOCK_BYTES + start % BLOCK_BYTES
+def place(f, row, column, nd, width, size):
+    """Byte of an element: in rows (``nd``), or in columns of fractals ``width`` elements wide."""
+    if nd != 0:
+        return (row * f.dst_stride + column) * size
+    fractal = column // width * f.dst_stride * BLOCK_BYTES
+    return fractal + (row * width + column % width) * size
 
 
 @internal
-def to_l1(f, l1, l0c, kind, size, encode):
-    """m rows of n f32 of L0C to L1."""
-    for j in range(f.n // EDGE):
-        for r in range(f.m):
-            target = l1 + f.dst + place_in_l1(f, r, j, size)
-            source = l0c + f.src + (j * f.src_stride + r) * UNIT
-            drain_row(target, source, EDGE, f.relu, kind, encode)
+def source_place(f, row, column):
+    """Byte of an element of the accumulator."""
+    return (column // EDGE * f.src_stride + row) * UNIT + column % EDGE * ELEMENT_BYTES
+
+
+@internal
+def drain(f, memory, l0c, scratch, nd, split, atomic, source_kind, kind, size, encode):
+    """m rows of n elements of L0C converted, up to 16 at a time."""
+    width = EDGE // 2 if split != 0 else max(EDGE, BLOCK_BYTES // size)
+    piece = min(EDGE, width)
+    for r in range(f.m):
+        for column in range(0, f.n, piece):
+            count = min(piece, f.n - column)
+            source = l0c + f.src + source_place(f, r, column)
+            target = memory + f.dst + place(f, r, column, nd, width, size)
+            if atomic == 0:
+                drain_row(target, source, count, f.relu, source_kind, kind, encode)
+            else:
+                drain_row(scratch, source, count, f.relu, source_kind, kind, encode)
+                store(target, scratch, count * size, atomic)
     return 0
 
 
 @internal
-def to_l1_scaled(f, l1, l0c, words, step, source_kind, kind, size, convert):
-    """m rows of n elements of L0C to L1, each column with its scale."""
-    for j in range(f.n // EDGE):
-        scales = words + j * EDGE * step
-        for r in range(f.m):
-            target = l1 + f.dst + place_in_l1(f, r, j, size)
-            source = l0c + f.src + (j * f.src_stride + r) * UNIT
-            drain_scaled(target, source, EDGE, f.relu, scales, step, source_kind, kind, convert)
+def drain_by_scale(
+    f, memory, l0c, scratch, nd, atomic, words, step, source_kind, kind, size, convert
+):  # fmt: skip
+    """m rows of n elements of L0C, each column with its scale, up to 16 at a time."""
+    width = max(EDGE, BLOCK_BYTES // size)
+    spare = scratch + WORD_BYTES
+    for r in range(f.m):
+        for column in range(0, f.n, EDGE):
+            count = min(EDGE, f.n - column)
+            source = l0c + f.src + source_place(f, r, column)
+            target = memory + f.dst + place(f, r, column, nd, width, size)
+            scales = words + column * step
+            if atomic == 0:
+                drain_scaled(
+                    target, source, count, f.relu, scales, step, source_kind, kind, convert
+                )
+            else:
+                drain_scaled(spare, source, count, f.relu, scales, step, source_kind, kind, convert)
+                store(target, spare, count * size, atomic)
     return 0

@@ -1,17 +1,16 @@
-"""Copies between memories, byte for byte, and fractals turned while they move."""
+"""Copies between memories, byte for byte."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pypto.emulator.compiled.kernels import elements as e
-from pypto.emulator.compiled.kernels.tiles import move_block, turn_square
+from pypto.emulator.compiled.kernels.tiles import move_block
 from pypto.emulator.compiled.raw import internal, move_bytes, pointer
 from pypto.target.dtypes import F16, F32, I16, I32
 from pypto.target.instructions.move_meaning import ATOMIC_OPERATIONS, ATOMIC_TYPES
-from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES
+from pypto.target.memory import BLOCK_BYTES
 
-EDGE = 16
 OPERATIONS = len(ATOMIC_OPERATIONS)
 ADD, MAX = ATOMIC_OPERATIONS.index("add"), ATOMIC_OPERATIONS.index("max")
 # Float types come first.
@@ -83,13 +82,17 @@ def copy_in(f, gm, ub, kind, size):
     whole = row == f.length
     for i in range(f.bursts):
         target = ub + f.dst + i * (row + f.dst_gap * BLOCK_BYTES)
+        source = gm + f.src + i * (f.length + f.src_gap)
         if not whole:
             d = pointer(target, kind)
+            filler = np.int64(f.pad_value)
+            if f.left + f.right == 0:
+                filler = np.int64(pointer(source, kind)[0])
             for k in range(f.left):
-                d[k] = f.pad_value
+                d[k] = filler
             for k in range((left + f.length) // size, row // size):
-                d[k] = f.pad_value
-        move_bytes(target + left, gm + f.src + i * (f.length + f.src_gap), f.length)
+                d[k] = filler
+        move_bytes(target + left, source, f.length)
     return 0
 
 
@@ -130,39 +133,3 @@ def scatter_row(target, source, step, length):
             last[k] = rest[k]
         for k in range(tail, BLOCK_BYTES):
             last[k] = 0
-
-
-@internal
-def load2d(f, l1, l0, size):
-    """Fractals of L1 to L0; ``transpose`` turns each 16x16 fractal of two-byte elements."""
-    for i in range(f.repeat):
-        target = l0 + f.dst + i * (f.dst_gap + 1) * FRACTAL_BYTES
-        source = l1 + f.src + (f.index + i * f.src_stride) * FRACTAL_BYTES
-        if f.transpose != 0 and size == 2:
-            turn_square(target, source)
-        else:
-            move_bytes(target, source, FRACTAL_BYTES)
-    return 0
-
-
-@internal
-def load2d_transpose(f, l1, l0, kind, size):
-    """Squares of 16x16 elements of L1 to L0, turned; a square is one or two fractals."""
-    depth = BLOCK_BYTES // size
-    fractals = EDGE // depth
-    for i in range(f.repeat):
-        square = l1 + f.src + (f.index + i * f.src_stride) * fractals * FRACTAL_BYTES
-        target = l0 + f.dst + i * (f.dst_gap + 1) * FRACTAL_BYTES
-        if fractals == 1:
-            turn_square(target, square)
-            continue
-        s = pointer(square, kind)
-        for j in range(fractals):
-            d = pointer(target + j * (f.dst_fractal_gap + 1) * FRACTAL_BYTES, kind)
-            for row in range(EDGE):
-                for column in range(depth):
-                    from_row = j * depth + column
-                    from_fractal = row // depth
-                    at = (from_fractal * EDGE + from_row) * depth + row % depth
-                    d[row * depth + column] = s[at]
-    return 0
