@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from benchmarks.silicon.add import ADD
+from benchmarks.silicon.add import ADD, SCALAR_ADD
 from benchmarks.silicon.bank import BANK
 from benchmarks.silicon.copy import COPY
 from benchmarks.silicon.l2 import L2
+from benchmarks.silicon.load import LOAD
 from benchmarks.silicon.mmad import MMAD
 from benchmarks.silicon.repack import REPACK
 from pypto.cli.bench import Benchmark
 
-FAMILIES = (MMAD, BANK, COPY, L2, ADD, REPACK)
+FAMILIES = (MMAD, LOAD, BANK, COPY, L2, ADD, SCALAR_ADD, REPACK)
 
 SUITE: tuple[Benchmark, ...] = tuple(
     benchmark for family in FAMILIES for benchmark in family.benchmarks()

@@ -78,6 +78,33 @@ def measure(machine: Soc, s: Settings) -> Outcome:
     return timed(executable, machine)
 
 
+def scalar_program(s: Settings) -> Program:
+    """One core adds element by element; the sum itself stands for the float operations."""
+    elements = int(s["elements"])
+    builder = StructuredBuilder("add", CoreKind.VECTOR)
+    x, y = builder.buffer("x", F16), builder.buffer("y", F16)
+    z = builder.buffer("z", F16, writes=True)
+    second, target = BUFFER, 2 * BUFFER
+    with builder.loop(0, int(s["rows"]) * int(s["columns"]) * 2, elements * 2, "place") as place:
+        copy_in(builder, 0, x + place, elements)
+        copy_in(builder, second, y + place, elements)
+        builder.sync(Pipe.MTE2, Pipe.S)
+        with builder.loop(0, elements * 2, 2, "element") as element:
+            left = builder.load("ld_ub.u16", element, "left")
+            right = builder.load("ld_ub.u16", element + second, "right")
+            builder.issue("st_ub.b16", address=element + target, value=left + right)
+        builder.sync(Pipe.S, Pipe.MTE3)
+        builder.issue("copy_ubuf_to_gm_align.b16", dst=z + place, src=target, length=elements * 2)
+        builder.sync(Pipe.MTE3, Pipe.S)
+    return builder.build()
+
+
+def measure_scalar(machine: Soc, s: Settings) -> Outcome:
+    shape = (int(s["rows"]), int(s["columns"]))
+    shapes = {"x": shape, "y": shape, "z": shape}
+    return timed(one_launch(base_name(machine), [scalar_program(s)], 1, shapes), machine)
+
+
 LARGE = {"cores": 48, "elements": 16384}
 DOUBLE = LARGE | {"slots": 2, "source_pitch": 3 * BUFFER, "target_pitch": 3 * BUFFER}
 # Operands 256 bytes nearer: they meet in no group of banks.
@@ -104,3 +131,10 @@ ADD = Family(
         "V7_vector": APART,
     },
 )  # fmt: skip
+SCALAR_ADD = Family(
+    name="scalar_add",
+    summary="the sum of two f16 matrices, by the scalar unit of one core",
+    settings={"rows": 2, "columns": 8192, "elements": 4096},
+    measure=measure_scalar,
+    rows={"V1": {}},
+)

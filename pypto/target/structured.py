@@ -187,6 +187,15 @@ class StructuredBuilder:
         self._append(mnemonic, **values)
         self._give_back(used)
 
+    def load(self, mnemonic: str, address: Operand, name: str = "loaded") -> Value:
+        """A register that holds what a scalar load (``ld_ub.i32`` …) finds at an address."""
+        used: list[Register] = []
+        place = self._operand(address, used)
+        value = self._new(name)
+        self._append(mnemonic, value.register, place)
+        self._give_back(used)
+        return value
+
     def set_flag(self, source: Pipe, target: Pipe, event: Operand) -> None:
         """Raise a flag once what ``source`` was given has ended."""
         self._synchronise("set_flag", source, target, event)

@@ -131,6 +131,17 @@ def test_a_ring_between_three_pipes(slots: int) -> None:
     np.testing.assert_array_equal(result, -values)
 
 
+def test_scalar_loads_and_stores() -> None:
+    """An integer that went through memory, at addresses computed while the program runs."""
+    builder = StructuredBuilder("k", CoreKind.VECTOR)
+    out, a = builder.buffer("out", I32, writes=True), builder.scalar("a")
+    with builder.scope():
+        builder.issue("st_ub.b32", address=a * 4, value=a + 30)
+        found = builder.load("ld_ub.i32", a * 4, "found")
+        stored(builder, out, [found])
+    assert numbers(builder.build(), 1, {"a": 100}) == [130]
+
+
 def test_values_give_their_registers_back() -> None:
     builder = StructuredBuilder("k", CoreKind.VECTOR)
     for _ in range(100):
