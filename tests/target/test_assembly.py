@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from pypto.errors import CompileError
 from pypto.target.assembly import assemble, disassemble
 from pypto.target.executable import BufferArgument, Dim, Executable
+from pypto.target.instructions.availability import NOT_MODELLED
 from pypto.target.rows import MASK_COLUMN, OPERAND_COLUMN, forms
 from tests.target.drawn_programs import executables
 
@@ -192,3 +193,11 @@ def test_names_that_are_not_unique_are_called_by_number() -> None:
     assert ".inputs $0" in disassemble(assemble(text))
     with pytest.raises(CompileError, match="buffer x is not the only one of its name"):
         assemble(text.replace(".inputs $0", ".inputs x"))
+
+
+@pytest.mark.parametrize("mnemonic", NOT_MODELLED)
+def test_what_is_not_modelled_is_refused_with_its_reason(mnemonic: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        assemble(TEXT.replace("vmuls.f16 dst=0x100, src=r5, scalar=1.5", f"{mnemonic} dst=0"))
+    assert f"there is no {mnemonic} here: {NOT_MODELLED[mnemonic]}" in str(caught.value)
+    assert mnemonic not in forms()

@@ -85,8 +85,41 @@ CROSS_CORE = ("ffts_cross_core_sync", "wait_flag_dev")
 # Instructions of the machines that are missing here, and why; errors name them.
 NOT_MODELLED: dict[str, str] = {
     **dict.fromkeys(
-        ("vconv_i42f16", *(f"vconv_f162i4{mode}" for mode in ("", "r", "f", "c", "a", "z"))),
+        (
+            "vconv_i42f16",
+            *(f"vconv_f162i4{mode}" for mode in ("", "r", "f", "c", "a", "z")),
+            "mad_s4",
+            "load_cbuf_to_ca_s4",
+            "load_cbuf_to_cb_s4",
+            "load_cbuf_to_cb_transpose_s4",
+            "img2colv2_cbuf_to_ca_s4",
+            "copy_matrix_cc_to_gm_b4",
+            "copy_matrix_cc_to_cbuf_b4",
+        ),
         "its elements have 4 bits, and none of less than a byte are modelled",
+    ),
+    **dict.fromkeys(
+        ("mad_sp", "load_cbuf_to_cb_sp"),
+        "how its indices name the kept elements of a sparse matrix is not modelled",
+    ),
+    **dict.fromkeys(
+        ("img2col_cbuf_to_ca", "img2col_cbuf_to_cb", "img2col_cbuf_to_ub"),
+        "how its repeats walk channels and filters is not documented in full;"
+        " img2colv2_cbuf_to_ca unfolds images on architecture 2201",
+    ),
+    "set_l3d_rpt": "where repeats of load3d go is not documented; issue one load3d for each",
+    "set_l1_3d_size": "images that wrap round in L1 are not modelled",
+    "set_nd_para": "the unit of its source stride is in conflict; drain one matrix at a time",
+    "set_lrelu_alpha": "drains have plain relu only",
+    "copy_vector_cc_to_ubuf": "copy_matrix_cc_to_ubuf drains whole fractals only",
+    **dict.fromkeys(
+        (
+            "copy_matrix_cbuf_to_cc",
+            "copy_matrix_ubuf_to_cc",
+            "copy_vector_ubuf_to_cc",
+            "broadcast_ub_to_cc",
+        ),
+        "values enter L0C by multiplication only",
     ),
     "vreduce": "its strides are not documented; vreducev2 keeps elements by bits, too",
 }
