@@ -11,7 +11,8 @@ import sys
 import numpy as np
 
 from pypto.errors import PyptoError
-from tests.kernels.cases import COUPLED, FAMILIES, LEVELS, PRODUCTS, SPLIT, Case, is_known
+from pypto.target.soc import SOC_NAMES
+from tests.kernels.cases import FAMILIES, LEVELS, PRODUCTS, Case, is_known
 from tests.kernels.test_kernels import check
 
 LARGEST_EXTENT = 700
@@ -26,7 +27,7 @@ def drawn_case(generator: np.random.Generator) -> Case:
         int(LARGEST_EXTENT ** generator.random()) if generator.random() < 0.95 else least
         for _ in sample
     )
-    soc = (SPLIT, COUPLED)[generator.integers(2)]
+    soc = SOC_NAMES[generator.integers(len(SOC_NAMES))]
     dtypes = [dtype for dtype in family.dtypes if is_known(family, dtype, soc)]
     dtype = dtypes[generator.integers(len(dtypes))]
     return Case(family, problem, dtype, LEVELS[generator.integers(len(LEVELS))], soc)

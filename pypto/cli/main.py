@@ -259,7 +259,7 @@ def soc_(
     json: Json = False,
 ) -> None:
     """List the machines, show the figures of one with their sources, or compare two."""
-    from pypto.cli.tables import soc_command
+    from pypto.cli.machines import soc_command
 
     soc_command(name, other, as_json=json)
 

@@ -1,4 +1,4 @@
-"""``pyptoc ops``, ``isa`` and ``soc``: what the tables of the compiler say."""
+"""``pyptoc ops`` and ``isa``: what the tables of the compiler say."""
 
 from __future__ import annotations
 
@@ -127,68 +127,12 @@ def describe_instruction(row: Any, machine: Any = None) -> dict[str, Any]:
                 "field": field.name,
                 "kind": f"{field.space}:{field.role}" if field.space else field.kind.value,
                 "default": "required" if field.default is None else field.default,
-                "range": "any" if field.high >= 2**62 else f"{field.low}..{field.high}",
+                "range": "any" if field.high >= 2**62 else field.range,
                 "align": field.align,
             }
             for field in fields
         ],
     }
-
-
-def soc_command(name: str, other: str, *, as_json: bool) -> None:
-    """All machines, the figures of one with their sources, or where two differ."""
-    from pypto.target.soc import SOC_NAMES
-    from pypto.target.soc import soc as load
-
-    if not name:
-        machines = [load(one) for one in SOC_NAMES]
-        if as_json:
-            print_json([figures(machine) for machine in machines])
-            return
-        rows = [(m.name, m.architecture, cores(m), m.clock_mhz) for m in machines]
-        headings = ("name", "architecture", "cores", "MHz")
-        print_table(headings, rows, numbers=("MHz",))
-        return
-    first = load(name)
-    if other:
-        compare_machines(first, load(other), as_json=as_json)
-    elif as_json:
-        print_json(figures(first) | {"sources": first.sources})
-    else:
-        rows = [(k, v, first.sources.get(k, "")) for k, v in figures(first).items()]
-        print_table(("figure", "value", "source"), rows)
-
-
-def compare_machines(first: Any, second: Any, *, as_json: bool) -> None:
-    """The figures in which two machines differ; what one has not is null, or a dash."""
-    left, right = figures(first), figures(second)
-    pairs = {key: [left.get(key), right.get(key)] for key in left | right}
-    different = {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
-    if as_json:
-        print_json(different)
-        return
-    rows = [
-        (key, *("-" if value is None else value for value in pair))
-        for key, pair in different.items()
-    ]
-    print_table(("figure", first.name, second.name), rows)
-
-
-def cores(machine: Any) -> str:
-    """``24 cube, 48 vector``."""
-    return ", ".join(f"{machine.cores(kind)} {kind}" for kind in machine.core_kinds())
-
-
-def figures(machine: Any) -> dict[str, Any]:
-    """Every number a machine has by its name; capacities as ``capacity.ub``."""
-    plain: dict[str, Any] = {"name": machine.name, "architecture": machine.architecture}
-    for key in machine.__dataclass_fields__:
-        value = getattr(machine, key)
-        if key in ("capacity", "usable"):
-            plain |= {f"{key}.{space.value}": size for space, size in value.items() if size}
-        elif key in machine.sources:
-            plain[key] = value
-    return plain
 
 
 def first_line(text: str | None) -> str:

@@ -189,6 +189,7 @@ class Machine(NamedTuple):
     operand_low: Words
     operand_high: Words
     operand_align: Words
+    operand_only: Words
     state_count: Words
     state_register: Words
     state_field: Words

@@ -80,12 +80,14 @@ class Tables(NamedTuple):
 class OperandLimits(NamedTuple):
     """Per data opcode: ``operand_low`` to ``operand_high``, multiples of ``operand_align``.
 
-    They bind what comes from registers; immediates were checked when the program was made.
+    Bit v of ``operand_only`` says that v is legal; without any bit that is not looked at. They
+    bind what comes from registers; immediates were checked when the program was made.
     """
 
     operand_low: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
     operand_high: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
     operand_align: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
+    operand_only: np.ndarray  # int64[opcodes, OPERAND_LIMIT]
 
 
 @cache
@@ -99,6 +101,7 @@ def operand_limits(architecture: str) -> OperandLimits:
             at = OPCODES[row.mnemonic], i
             made.operand_low[at], made.operand_high[at] = field.low, field.high
             made.operand_align[at] = field.align
+            made.operand_only[at] = sum(1 << v for v in (0, *field.only)) if field.only else 0
     return made
 
 

@@ -30,9 +30,10 @@ class Field:
     """One operand of an instruction. ``default`` None means it must be given.
 
     ``role`` (addresses only) is ``r``, ``w`` or ``rw``; ``state`` names the mode register.
-    ``low``..``high`` is the legal range of the value, ends included. ``clobbers`` marks a written
-    address whose footprint may hold bytes that keep or lose their value: masked lanes, the part
-    of a fractal beyond the valid extent.
+    ``low``..``high`` is the legal range of the value, ends included; where ``only`` names values
+    (0..62), 0 and these alone are legal. ``clobbers`` marks a written address whose footprint may
+    hold bytes that keep or lose their value: masked lanes, the part of a fractal beyond the valid
+    extent.
     """
 
     name: str = ""
@@ -44,6 +45,7 @@ class Field:
     low: int = 0
     high: int = 2**63 - 1
     align: int = 1
+    only: tuple[int, ...] = ()
     clobbers: bool = False
 
     @property
@@ -53,9 +55,18 @@ class Field:
 
     def complaint(self, value: int) -> str | None:
         """What is legal, when a value is not; else None."""
+        if self.only and value not in (0, *self.only):
+            return self.range
         if not self.low <= value <= self.high:
-            return f"{self.low}..{self.high}" if self.low < self.high else f"{self.low} only"
+            return self.range if self.low < self.high else f"{self.low} only"
         return f"a multiple of {self.align}" if value % self.align else None
+
+    @property
+    def range(self) -> str:
+        """The legal values in words, but for the alignment."""
+        if self.only:
+            return ", ".join(map(str, (0, *self.only[:-1]))) + f" or {self.only[-1]}"
+        return f"{self.low}..{self.high}"
 
 
 class RowFacts(NamedTuple):

@@ -8,33 +8,50 @@ from functools import cache
 from typing import Any
 
 from pypto.errors import PyptoError
-from pypto.target.dtypes import F32
+from pypto.target.dtypes import F16, F32, I16
 from pypto.target.instruction import Field, Instruction, Kind, access_end
 from pypto.target.instructions import BY_MNEMONIC, exists
 from pypto.target.instructions.move_meaning import atomic_mode
 from pypto.target.memory import Space
-from pypto.target.soc import SOC_NAMES, Soc, soc
+from pypto.target.soc import Soc, examples
 
 # What an architecture takes of a field where that is not what the field says by itself: by name
 # of the operation or of its family, "" for all, and by field [V asc-devkit dav_c100 and API pages].
-NARROWED: dict[str, dict[tuple[str, str], dict[str, int]]] = {
+Narrowed = dict[tuple[str, str], dict[str, Any]]
+COUPLED: Narrowed = {
+    # That no repeat does nothing is stated for 2201 alone, but of loads of fractals and fills.
+    ("", "repeat"): {"low": 1},
+    **{
+        (f"{name}_{place}", "repeat"): {"low": 0}
+        for name, places in (("load2d", "a b"), ("load_gm", "a b l1"), ("fill", "a b"))
+        for place in places.split()
+    },
+    ("mad", "unit_flag"): {"high": 0},
+    ("mad", "k_align"): {"high": 0},
+}
+NARROWED: dict[str, Narrowed] = {
     "2201": {},
-    "1001": {
+    "2002": COUPLED
+    | {
+        ("fill_l1", "repeat"): {"low": 0},
+        ("", "atomic"): {"only": tuple(atomic_mode("add", t) for t in (F32, F16, I16))},
+        # One word configures a gather, with eight bits for the stride.
+        ("gather", "dst_repeat"): {"high": 255},
+        # The short form of load3d: filters of eight bits, and one image.
+        **{
+            (f"load3d_{side}", name): limit
+            for side in "ab"
+            for name, limit in {
+                "filter_w": {"high": 255},
+                "filter_h": {"high": 255},
+                "second": {"high": 0},
+            }.items()
+        },
+    },
+    "1001": COUPLED
+    | {
         ("", "mask_mode"): {"high": 0},  # no counter mode is known
-        ("", "atomic"): {"high": atomic_mode("add", F32)},  # stores overwrite or add floats
-        # That no repeat does nothing is stated for 2201 alone.
-        ("binary", "repeat"): {"low": 1},
-        ("unary", "repeat"): {"low": 1},
-        ("scalar_binary", "repeat"): {"low": 1},
-        ("duplicate", "repeat"): {"low": 1},
-        ("reduce", "repeat"): {"low": 1},
-        ("compare", "repeat"): {"low": 1},
-        ("transpose", "repeat"): {"low": 1},
-        ("transpose_halves", "repeat"): {"low": 1},
-        ("fused_scalar", "repeat"): {"low": 1},
-        ("reduce_place", "repeat"): {"low": 1},
-        ("dequantise", "repeat"): {"low": 1},
-        ("select_by_mask", "repeat"): {"low": 1},
+        ("", "atomic"): {"only": (atomic_mode("add", F32),)},
         # The bits lie in a register of one repeat, not in UB.
         ("select", "repeat"): {"low": 1, "high": 1},
         ("select", "mask"): {"align": 16},
@@ -47,8 +64,6 @@ NARROWED: dict[str, dict[tuple[str, str], dict[str, int]]] = {
         ("load_gm_a", "dst_gap"): {"high": 0},
         ("load_gm_b", "dst_gap"): {"high": 0},
         ("load_gm_l1", "dst_gap"): {"high": 0},
-        ("mad", "unit_flag"): {"high": 0},
-        ("mad", "k_align"): {"high": 0},
     },
 }
 
@@ -71,10 +86,10 @@ def refusal(mnemonic: str, machine: Soc) -> str | None:
     """Why a machine does not run an instruction, a scalar or a state operation; None: it does."""
     if exists(mnemonic, machine.architecture):
         return None
-    homes = [name for name in SOC_NAMES if exists(mnemonic, soc(name).architecture)]
+    homes = [one.name for one in examples() if exists(mnemonic, one.architecture)]
     return (
         f"{machine.name} (architecture {machine.architecture}) has no {mnemonic};"
-        f" {', '.join(homes)} has it"
+        f" {' and '.join(homes)} {'has' if len(homes) == 1 else 'have'} it"
     )
 
 

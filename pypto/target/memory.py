@@ -49,8 +49,8 @@ MEMORIES: tuple[Space, ...] = tuple(space for space in LOCAL_SPACES if space is 
 # CMPMASK, the bits of a comparison and the operand of vsel, is the only one of these registers.
 VECTOR_REGISTER_BYTES = 16
 
-# NPU architectures: 2201 has separate cube and vector cores, 1001 coupled ones.
-ARCHITECTURES = ("2201", "1001")
+# NPU architectures: 2201 has separate cube and vector cores, 2002 and 1001 have coupled ones.
+ARCHITECTURES = ("2201", "2002", "1001")
 
 # (source, destination) -> pipe that moves [V asc-devkit architecture guides].
 _COMMON_PATHS: dict[tuple[Space, Space], Pipe] = {
@@ -65,6 +65,12 @@ _COMMON_PATHS: dict[tuple[Space, Space], Pipe] = {
     (Space.UB, Space.VR): Pipe.V,
     (Space.VR, Space.UB): Pipe.V,
 }
+_COUPLED_PATHS = _COMMON_PATHS | {
+    (Space.L1, Space.UB): Pipe.MTE1,
+    (Space.UB, Space.L1): Pipe.MTE3,
+    (Space.L0C, Space.UB): Pipe.V,
+    (Space.UB, Space.L0C): Pipe.V,
+}
 PATHS: dict[str, dict[tuple[Space, Space], Pipe]] = {
     "2201": _COMMON_PATHS
     | {
@@ -74,13 +80,8 @@ PATHS: dict[str, dict[tuple[Space, Space], Pipe]] = {
         (Space.L0C, Space.GM): Pipe.FIX,
         (Space.L0C, Space.L1): Pipe.FIX,
     },
-    "1001": _COMMON_PATHS
-    | {
-        (Space.L1, Space.UB): Pipe.MTE1,
-        (Space.UB, Space.L1): Pipe.MTE3,
-        (Space.L0C, Space.UB): Pipe.V,
-        (Space.UB, Space.L0C): Pipe.V,
-    },
+    "2002": _COUPLED_PATHS,
+    "1001": _COUPLED_PATHS,
 }
 
 # The memories of a core: those some path of its architecture touches.

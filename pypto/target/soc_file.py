@@ -17,10 +17,12 @@ from pypto.target.memory import (
     VECTOR_REGISTER_BYTES,
     Space,
 )
-from pypto.target.soc import Soc
+from pypto.target.soc import DIRECTORY, SOC_NAMES, Soc
 
 FILE_BYTES = 2**20
 BUFFER_BYTES = 2**24
+BUFFER_TABLES = ("capacity", "usable")
+BUFFER_KEYS = tuple(f"{title}." for title in BUFFER_TABLES)
 # Kernels take memory by whole fractals in several slots, and keep some UB for themselves.
 LEAST_BYTES = {
     Space.L1: 2**14,
@@ -34,7 +36,12 @@ ALL_BUFFERS_BYTES = 2**32
 
 
 def read_soc(path: Path) -> Soc:
-    """Reads and checks a SoC file."""
+    """Reads and checks a SoC file and the files it is based on."""
+    return Reader(path, ()).soc()
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """The TOML document of a file."""
     try:
         if path.is_dir():
             raise failure(path, "is a directory")
@@ -45,14 +52,13 @@ def read_soc(path: Path) -> Soc:
     if len(data) > FILE_BYTES:
         raise failure(path, f"has more than {FILE_BYTES} bytes")
     try:
-        document = tomllib.loads(data.decode("utf-8"))
+        return tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise failure(path, f"is not text in UTF-8: byte {error.start} is none") from error
     except ValueError as error:
         raise failure(path, f"is not TOML: {error}") from error
     except RecursionError as error:
         raise failure(path, "is not TOML: it is nested too deeply") from error
-    return Reader(path, document).soc()
 
 
 def failure(path: Path, problem: str, fix: str | None = None) -> CompileError:
@@ -66,21 +72,38 @@ def sizes(given: Mapping[Space, int]) -> dict[Space, int]:
 
 
 class Reader:
-    """Turns a TOML document into a Soc."""
+    """Turns a SoC file into a Soc; ``above`` are the files that lead to it by their ``base``.
 
-    def __init__(self, path: Path, document: dict[str, Any]) -> None:
+    ``entries``: what stands for each figure by its key, ``mad_gap`` or ``capacity.ub``, in this
+    file or in a base; ``inherited``: the SoC that says it, where that is a base.
+    """
+
+    def __init__(self, path: Path, above: tuple[Path, ...]) -> None:
         self.path = path
+        self.above = (*above, path)
+        document = read_document(path)
         self.texts = {k: v for k, v in document.items() if not isinstance(v, dict)}
         self.tables = {k: v for k, v in document.items() if isinstance(v, dict)}
+        self.entries: dict[str, Any] = {}
+        self.inherited: dict[str, str] = {}
         self.sources = {f"capacity.{Space.VR}": "[V] asc-devkit GetCmpMask: 128 bits"}
 
     def soc(self) -> Soc:
         name = self.text("name")
+        base = self.base()
+        own = self.own_entries()
+        if base is not None:
+            self.entries = base.entries
+            self.inherited = dict.fromkeys(base.entries, base.text("name")) | base.inherited
+            self.texts.setdefault("architecture", base.text("architecture"))
+        self.entries |= own
         architecture = self.text("architecture")
         if architecture not in ARCHITECTURES:
             known = ", ".join(ARCHITECTURES)
             raise self.failure(f"says architecture = {architecture!r}; known: {known}")
-        self.refuse(self.texts.keys() - {"name", "architecture"})
+        self.refuse(self.texts.keys() - {"name", "architecture", "base"})
+        for key in own:
+            self.inherited.pop(key, None)
         capacity = self.buffers("capacity", architecture)
         usable = capacity | self.buffers("usable", architecture, capacity)
         values = self.figures(architecture)
@@ -91,9 +114,46 @@ class Reader:
             capacity=sizes(capacity),
             usable=sizes(usable),
             sources=self.sources,
+            inherited={k: v for k, v in self.inherited.items() if k in self.sources},
         )
         self.check_together(soc)
         return soc
+
+    def base(self) -> Reader | None:
+        """The file whose figures hold where this one says nothing, read and checked."""
+        if "base" not in self.texts:
+            return None
+        text = self.text("base")
+        if text.lower() in SOC_NAMES:
+            path = DIRECTORY / f"{text.lower()}.toml"
+        elif text.lower().endswith(".toml"):
+            path = self.path.parent / text
+        else:
+            raise self.failure(
+                f"says base = {text!r}, which is neither a SoC nor a .toml file",
+                f"name one of {', '.join(SOC_NAMES)}, or the path of a file from where this one is",
+            )
+        if path.resolve() in map(Path.resolve, self.above):
+            chain = " -> ".join(map(str, (*self.above, path)))
+            raise self.failure(f"is its own base: {chain}", "take one base away")
+        base = Reader(path, self.above)
+        base.soc()
+        return base
+
+    def own_entries(self) -> dict[str, Any]:
+        """What this file says of figures, by their keys."""
+        entries: dict[str, Any] = {}
+        for title, table in self.tables.items():
+            if title in BUFFER_TABLES:
+                entries |= {f"{title}.{name}": entry for name, entry in table.items()}
+                continue
+            if set(table) == {"value", "source"}:
+                raise self.failure(f"gives {title} outside a table such as [cores]")
+            twice = sorted(entries.keys() & table.keys())
+            if twice:
+                raise self.failure(f"says {twice[0]} twice, the second time in [{title}]")
+            entries |= table
+        return entries
 
     def failure(self, problem: str, fix: str | None = None) -> CompileError:
         return failure(self.path, problem, fix)
@@ -111,35 +171,26 @@ class Reader:
 
     def figures(self, architecture: str) -> dict[str, Any]:
         """The numbers of all tables but those of the buffers."""
-        given: dict[str, Any] = {}
-        for title, table in self.tables.items():
-            if title in ("capacity", "usable"):
-                continue
-            if set(table) == {"value", "source"}:
-                raise self.failure(f"gives {title} outside a table such as [cores]")
-            twice = sorted(given.keys() & table.keys())
-            if twice:
-                raise self.failure(f"says {twice[0]} twice, the second time in [{title}]")
-            given |= table
         wanted = {f.name: f for f in fields(Soc) if f.metadata}
-        self.refuse(given.keys() - wanted.keys())
+        buffers = {key for key in self.entries if key.startswith(BUFFER_KEYS)}
+        self.refuse(self.entries.keys() - wanted.keys() - buffers)
         values: dict[str, Any] = {}
         for name, wish in wanted.items():
             homes = wish.metadata["architectures"]
             if architecture not in homes:
-                self.belongs(name, name in given, architecture, homes)
+                self.refuse_foreign(name, architecture, homes)
                 values[name] = 0
                 continue
-            if name not in given:
+            if name not in self.entries:
                 raise self.failure(f"lacks {name}")
             kinds = (int, float) if wish.type == "float" else (int,)
             low, high = wish.metadata["low"], wish.metadata["high"]
-            values[name] = self.figure(name, given[name], kinds, low, high)
+            values[name] = self.figure(name, kinds, low, high)
         return values
 
-    def belongs(self, key: str, given: bool, architecture: str, homes: tuple[str, ...]) -> None:
-        """Refuses a key that the architecture has no use for."""
-        if given:
+    def refuse_foreign(self, key: str, architecture: str, homes: tuple[str, ...]) -> None:
+        """Refuses a key of this file that the architecture has no use for."""
+        if key in self.entries and key not in self.inherited:
             raise self.failure(
                 f"says {key}, which architecture {architecture} has not;"
                 f" only {', '.join(homes)} has it",
@@ -150,20 +201,20 @@ class Reader:
         self, title: str, architecture: str, limits: Mapping[Space, int] | None = None
     ) -> dict[Space, int]:
         """The bytes of every local memory; with ``limits`` (of a capacity) none need be given."""
-        table = self.tables.get(title, {})
         sizes: dict[Space, int] = {}
-        unknown = sorted(table.keys() - set(MEMORIES))
+        known = {f"{title}.{space}" for space in MEMORIES}
+        unknown = sorted(k for k in self.entries.keys() - known if k.startswith(f"{title}."))
         if unknown:
-            raise self.failure(f"has an unknown memory space: {title}.{unknown[0]}")
+            raise self.failure(f"has an unknown memory space: {unknown[0]}")
         for space in MEMORIES:
             key = f"{title}.{space}"
             if space not in SPACES_OF_ARCHITECTURE[architecture]:
                 homes = tuple(a for a in ARCHITECTURES if space in SPACES_OF_ARCHITECTURE[a])
-                self.belongs(key, space in table, architecture, homes)
-            elif space in table:
+                self.refuse_foreign(key, architecture, homes)
+            elif key in self.entries:
                 unit = SPACE_ALIGNMENT[space]
                 least = LEAST_BYTES.get(space, unit)
-                size = self.figure(key, table[space], (int,), least, BUFFER_BYTES)
+                size = self.figure(key, (int,), least, BUFFER_BYTES)
                 if size % unit:
                     raise self.failure(f"says {key} = {size}; it must be a multiple of {unit}")
                 if limits is not None and size > limits[space]:
@@ -174,9 +225,8 @@ class Reader:
                 raise self.failure(f"lacks {key}")
         return sizes
 
-    def figure(
-        self, name: str, entry: Any, kinds: tuple[type, ...], low: int, high: int
-    ) -> int | float:
+    def figure(self, name: str, kinds: tuple[type, ...], low: int, high: int) -> int | float:
+        entry = self.entries[name]
         if not isinstance(entry, dict) or set(entry) != {"value", "source"}:
             raise self.failure(f'must say {name} = {{ value = …, source = "…" }}')
         value, source = entry["value"], entry["source"]

@@ -168,7 +168,7 @@ VADD = "tik.vadd.f16 dst = %p, src0 = %q, src1 = %q"
         (virtual("%r = arith.addi %n, %n : index loc(unknown)"), "has no source location"),
         (
             virtual("tik.vmaxs.f16 dst = %p, src = %q, scalar = 1.0").replace("910b1", "910a"),
-            "ascend910a (architecture 1001) has no vmaxs.f16; ascend910b1 has it",
+            "ascend910a (architecture 1001) has no vmaxs.f16; ascend910b1 and ascend310p3 have it",
         ),
         (virtual(f"{VADD}, repeat = 0").replace("910b1", "910a"), "the machine takes 1..255"),
     ],

@@ -219,7 +219,7 @@ MAD = "mad.f16 c=0, a=0, b=0, m=16, k=16, n=16, "
     ("line", "message"),
     [
         ("vbrcb.u16 dst=0, src=0", "ascend910a (architecture 1001) has no vbrcb.u16; ascend910b1"),
-        ("vadd.i16 dst=0, src0=0, src1=0", "has no vadd.i16; ascend910b1 has it"),
+        ("vadd.i16 dst=0, src0=0, src1=0", "has no vadd.i16; ascend910b1 and"),
         ("set_mask_count", "ascend910a (architecture 1001) has no set_mask_count"),
         ("copy_gm_to_ubuf_align.b16 dst=0, src=r2, length=2", "no copy_gm_to_ubuf_align.b16"),
         ("vrelu.f16 dst=0, src=0, repeat=0", "vrelu.f16: repeat = 0; the machine takes 1..255"),
@@ -236,7 +236,7 @@ MAD = "mad.f16 c=0, a=0, b=0, m=16, k=16, n=16, "
             "load_cbuf_to_ca.b16: dst_gap = 1; the machine takes 0 only",
         ),
         (MAD + "unit_flag=2", "mad.f16: unit_flag = 2; the machine takes 0 only"),
-        ("set_atomic 2", "atomic = 2; ascend910a takes 0..1"),
+        ("set_atomic 2", "atomic = 2; ascend910a takes 0 or 1"),
         ("set_cmpmask 8", "compare_mask = 8; ascend910a takes a multiple of 16"),
         ("set_flag mte2, v, 4", "event id 4, legal is 0..3"),
         ("set_flag m, fix, 0", "no event from m to fix on a aicore core"),
@@ -268,7 +268,8 @@ def test_a_split_core_refuses_what_only_coupled_ones_have() -> None:
     with pytest.raises(CompileError) as caught:
         assemble(text.format(line="copy_cbuf_to_ubuf.b32 dst=0, src=0, length=1"), "k.dvasm")
     assert str(caught.value).startswith("k.dvasm:3:3: ")
-    message = "ascend910b1 (architecture 2201) has no copy_cbuf_to_ubuf.b32; ascend910a has it"
+    message = "ascend910b1 (architecture 2201) has no copy_cbuf_to_ubuf.b32;"
+    message += " ascend310p3 and ascend910a have it"
     assert message in str(caught.value)
 
 
@@ -291,7 +292,7 @@ def test_a_kind_of_core_that_is_not_there_is_refused() -> None:
         ),
         (
             ("mov r5, 2", "set_atomic r5", "copy_ubuf_to_gm.b32 dst=r3, src=0, length=1"),
-            "copy_ubuf_to_gm.b32: atomic is 2 (from mode register atomic); ascend910a takes 0..1",
+            "copy_ubuf_to_gm.b32: atomic is 2 (from mode register atomic); ascend910a takes 0 or 1",
         ),
         (
             ("mov r5, 8", "set_cmpmask r5", "vsel.f16 dst=0, src0=0, src1=0"),

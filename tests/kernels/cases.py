@@ -11,11 +11,14 @@ import numpy as np
 
 import pypto
 from pypto.target.dtypes import BF16, F16, F32, I32, DType
+from pypto.target.soc import SOC_NAMES, soc
 
 FLOATS = (F32, F16, BF16)
 WITH_INTEGERS = (*FLOATS, I32)
 LEVELS = (0, 2)
 SPLIT, COUPLED = "ascend910b1", "ascend910a"
+SPLIT_SOCS = (SPLIT, *(name for name in SOC_NAMES if not soc(name).is_coupled and name != SPLIT))
+COUPLED_SOCS = (COUPLED, *(name for name in SOC_NAMES if soc(name).is_coupled and name != COUPLED))
 
 SHAPES = ((1, 7), (3, 7), (37, 741), (34, 130), (), (741,), (0, 7))
 MATRICES = tuple(shape for shape in SHAPES if len(shape) == 2)
@@ -186,18 +189,18 @@ def pairs_of(row: Sequence[int]) -> set[tuple[int, int, int, int]]:
     return {(i, row[i], j, row[j]) for i, j in itertools.combinations(range(len(row)), 2)}
 
 
-def drawn_cases(family: Family, seed: int, soc: str = SPLIT) -> list[Case]:
+def drawn_cases(family: Family, seed: int, machine: str = SPLIT) -> list[Case]:
     """All pairs of extents, element types and levels; whole shapes where extents go together."""
     generator = np.random.default_rng([seed, *map(ord, family.name)])
-    dtypes = [dtype for dtype in family.dtypes if is_known(family, dtype, soc)]
+    dtypes = [dtype for dtype in family.dtypes if is_known(family, dtype, machine)]
     if family.problems is PRODUCTS:
         rows = pairwise([EXTENTS, EXTENTS, EXTENTS, dtypes, LEVELS], generator)
-        return [Case(family, row[:3], *row[3:], soc=soc) for row in rows]
+        return [Case(family, row[:3], *row[3:], soc=machine) for row in rows]
     rows = pairwise([family.problems, dtypes, LEVELS], generator)
-    return [Case(family, *row, soc=soc) for row in rows]
+    return [Case(family, *row, soc=machine) for row in rows]
 
 
-def is_known(family: Family, dtype: DType, soc: str) -> bool:
+def is_known(family: Family, dtype: DType, machine: str) -> bool:
     """Whether a machine computes a kernel in an element type."""
     lacking = (F32, BF16) if family.problems is PRODUCTS else (BF16,)
-    return soc != COUPLED or dtype not in lacking
+    return machine not in COUPLED_SOCS or dtype not in lacking

@@ -1,12 +1,14 @@
 """Twelve kernels against the meaning of their operators, within the bounds derived for them.
 
-`make test` runs every pair of shape, element type and level, and a worst case of each kernel;
-`make test-full` draws three more sets of pairs. `PYPTO_SEED` changes what is drawn.
+`make test` runs every pair of shape, element type and level, and a worst case of each kernel; the
+SoCs of split and of coupled cores take turns. `make test-full` draws three more sets of pairs, and
+runs every kernel on every SoC. `PYPTO_SEED` changes what is drawn.
 """
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -17,7 +19,17 @@ from pypto.runtime.compare import compare
 from pypto.runtime.kernel import Kernel, Options
 from pypto.runtime.signature import bind
 from pypto.target.dtypes import BF16
-from tests.kernels.cases import COUPLED, FAMILIES, PRODUCTS, SPLIT, Case, drawn_cases, is_known
+from pypto.target.soc import SOC_NAMES
+from tests.kernels.cases import (
+    COUPLED_SOCS,
+    FAMILIES,
+    LEVELS,
+    PRODUCTS,
+    SPLIT_SOCS,
+    Case,
+    drawn_cases,
+    is_known,
+)
 
 SEED = int(os.environ.get("PYPTO_SEED", "0"))
 MORE_SEEDS = 3
@@ -33,8 +45,24 @@ def worst_cases() -> list[Case]:
 
 
 def pairs(seed: int) -> list[Case]:
-    machines = (SPLIT, COUPLED)
-    return [case for soc in machines for f in FAMILIES for case in drawn_cases(f, seed, soc)]
+    return [
+        replace(case, soc=machines[(seed + turn) % len(machines)])
+        for machines in (SPLIT_SOCS, COUPLED_SOCS)
+        for family in FAMILIES
+        for turn, case in enumerate(drawn_cases(family, seed, machines[0]))
+    ]
+
+
+def cases_of_every_machine() -> list[Case]:
+    """Each kernel in each type a SoC has, on a problem with tails, at both levels."""
+    return [
+        Case(f, (34, 33, 65) if f.problems is PRODUCTS else (34, 130), dtype, level, machine)
+        for machine in (*SPLIT_SOCS, *COUPLED_SOCS)
+        for f in FAMILIES
+        for dtype in f.dtypes
+        if is_known(f, dtype, machine)
+        for level in LEVELS
+    ]
 
 
 def usual_cases() -> list[Case]:
@@ -69,10 +97,11 @@ def test_kernel(case: Case) -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        Case(f, f.problems[-1], dtype, 2, COUPLED)
+        Case(f, f.problems[-1], dtype, 2, machine)
+        for machine in COUPLED_SOCS
         for f in FAMILIES
         for dtype in f.dtypes
-        if not is_known(f, dtype, COUPLED)
+        if not is_known(f, dtype, machine)
     ],
     ids=str,
 )
@@ -90,6 +119,16 @@ def test_what_coupled_cores_lack_is_refused(case: Case) -> None:
 @pytest.mark.parametrize("case", more_cases(), ids=str)
 def test_kernel_drawn_again(case: Case) -> None:
     check(case)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("case", cases_of_every_machine(), ids=str)
+def test_kernel_on_every_machine(case: Case) -> None:
+    check(case)
+
+
+def test_every_machine_takes_its_turn() -> None:
+    assert {case.soc for case in pairs(SEED)} == {*SPLIT_SOCS, *COUPLED_SOCS} == set(SOC_NAMES)
 
 
 def test_the_oracle_is_not_blind() -> None:

@@ -21,7 +21,7 @@ from pypto.runtime.lazy import Graph, Tensor
 from pypto.runtime.session import execute
 
 SEED = int(os.environ.get("PYPTO_SEED", "0"))
-SOCS = ("ascend910b1", "ascend910a")
+SOCS = ("ascend910b1", "ascend910a", "ascend310p3")
 EXTENTS = (1, 7, 13, 37)
 LARGEST = 6000  # elements of a tensor
 
@@ -156,7 +156,7 @@ class Writer:
 
 def check(seed: int) -> None:
     """Run the program of a seed at both levels; a machine may refuse none of them."""
-    soc = SOCS[seed % 2]
+    soc = SOCS[seed % len(SOCS)]
     writer = Writer(seed, soc)
     try:
         result = writer.program()

@@ -138,7 +138,7 @@ def executables(draw: st.DrawFn) -> Executable:
             for parameter in program.parameters
         ]
         parts.append(Part(number, tuple(arguments)))
-    grids = st.integers(1, 24)
+    grids = st.integers(1, min(24, machine.cube_cores))
     steps = [Launch(part.program, draw(grids), part.arguments) for part in parts]
     if [program.core for program in chosen] == [CoreKind.CUBE, CoreKind.VECTOR]:
         steps.append(Launch(0, draw(grids), parts[0].arguments, parts[1]))

@@ -22,14 +22,15 @@ from pypto.target.instructions import (
     exists,
 )
 from pypto.target.instructions.availability import (
-    ONLY_1001,
-    STATES_ONLY_2201,
-    mnemonics_on_1001,
+    NOT_ON_2201,
+    ON_COUPLED,
+    SCALARS_OF,
+    mnemonics_of,
 )
 from pypto.target.instructions.scalar import SCALARS, STATE_REGISTERS
 from pypto.target.limits import check_fields
 from pypto.target.memory import PATHS, SPACES, SPACES_OF_ARCHITECTURE, Pipe, Space
-from pypto.target.soc import SOC_NAMES, Soc, soc
+from pypto.target.soc import Soc, examples, soc
 from tests.target.samplers import AREA, MEMORY, SAMPLERS, Draw, Memories, random_memories
 
 
@@ -40,7 +41,7 @@ def ranges(access: Access) -> list[tuple[int, int]]:
 
 
 def a_machine_with(row: Instruction) -> Soc:
-    machines = (soc(name) for name in reversed(SOC_NAMES))
+    machines = examples()
     return next(machine for machine in machines if machine.architecture in row.architectures)
 
 
@@ -145,9 +146,11 @@ def test_every_family_has_a_sampler() -> None:
 
 
 def test_architectures_have_what_their_tables_name() -> None:
-    assert mnemonics_on_1001() <= set(BY_MNEMONIC)
-    assert set(ONLY_1001) <= mnemonics_on_1001()
-    assert set(STATES_ONLY_2201) <= {s.mnemonic for s in SCALARS}
+    for architecture in ON_COUPLED:
+        assert mnemonics_of(architecture) <= set(BY_MNEMONIC)
+        assert set(NOT_ON_2201) <= mnemonics_of(architecture)
+    assert mnemonics_of("1001") < mnemonics_of("2002")
+    assert set(SCALARS_OF) <= {s.mnemonic for s in SCALARS}
     assert all(row.architectures for row in INSTRUCTIONS)
     for mnemonic in ("vadd.f16", "vconv_f322i32z", "scatter_vnchwconv.b16", "set_flag", "end"):
         assert exists(mnemonic, "1001")
@@ -155,6 +158,10 @@ def test_architectures_have_what_their_tables_name() -> None:
     for mnemonic in ("vadd.i16", "vbrcb.u16", "vmaxs.f16", "mad.f32", "vconv_f322f16r"):
         assert not exists(mnemonic, "1001")
         assert exists(mnemonic, "2201")
+    for mnemonic in ("vadd.i16", "vmaxs.f16", "vgather.u16", "set_mask_count", "vconv_f162i16r"):
+        assert exists(mnemonic, "2002")
+    for mnemonic in ("vbrcb.u16", "mad.f32", "vshl.i32", "copy_gm_to_ubuf_align.b16", "set_fpc"):
+        assert not exists(mnemonic, "2002")
     assert not exists("vadd", "2201")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pypto.target.dtypes import F16, F32, I16
 from pypto.target.instructions import BY_MNEMONIC, INSTRUCTIONS
+from pypto.target.instructions.move_meaning import atomic_mode
 from pypto.target.limits import NARROWED, LimitError, check_fields, refusal, state_limit
 from pypto.target.soc import soc
 
@@ -147,7 +149,7 @@ def test_a_broken_limit_is_named(mnemonic: str, values: dict[str, int], message:
         (
             "copy_ubuf_to_gm.b32",
             {"dst": 0, "src": 0, "length": 1, "atomic": 2},
-            r"atomic = 2; .* 0\.\.1",
+            "atomic = 2; .* takes 0 or 1",
         ),
         ("load_cbuf_to_cb.b16", {"dst": 0, "src": 0, "repeat": 1, "dst_gap": 1}, "takes 0 only"),
         ("mad.f16", dict.fromkeys("cabmkn", 0) | {"k_align": 1}, "k_align = 1; .* 0 only"),
@@ -168,6 +170,41 @@ def test_a_coupled_core_takes_less(mnemonic: str, values: dict[str, int], messag
     row = BY_MNEMONIC[mnemonic]
     with pytest.raises(LimitError, match=message):
         check_fields(row, row.family.make(**values), soc("ascend910a"))
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "values", "message"),
+    [
+        ("vadd.f16", ADD | {"repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        ("vaddrelu.i16", ADD | {"repeat": 0}, r"repeat = 0; .* 1\.\.255"),
+        (
+            "vgather.u16",
+            {"dst": 0, "offsets": 0, "base": 0, "dst_repeat": 256},
+            r"dst_repeat = 256; .* 0\.\.255",
+        ),
+        (
+            "copy_ubuf_to_gm.b32",
+            {"dst": 0, "src": 0, "length": 1, "atomic": 13},
+            "atomic = 13; .* takes 0, 1, 5 or 17",
+        ),
+        ("mad.f16", dict.fromkeys("cabmkn", 0) | {"unit_flag": 2}, "unit_flag = 2; .* 0 only"),
+    ],
+)
+def test_a_core_of_310p_takes_less(mnemonic: str, values: dict[str, int], message: str) -> None:
+    row = BY_MNEMONIC[mnemonic]
+    with pytest.raises(LimitError, match=message):
+        check_fields(row, row.family.make(**values), soc("ascend310p3"))
+
+
+def test_a_core_of_310p_counts_and_selects_many_repeats() -> None:
+    machine = soc("ascend310p3")
+    for mnemonic, values in (
+        ("vadd.f16", ADD | {"mask_mode": 1, "mask_high": 0, "mask_low": 7}),
+        ("vsel.f32", ADD | {"repeat": 2, "mask": 32}),
+        ("load_cbuf_to_cb.b16", {"dst": 0, "src": 0, "repeat": 0, "dst_gap": 1}),
+    ):
+        row = BY_MNEMONIC[mnemonic]
+        check_fields(row, row.family.make(**values), machine)
 
 
 def test_the_mask_of_a_selection_lies_differently() -> None:
@@ -191,20 +228,26 @@ def test_a_refusal_says_what_has_an_instruction() -> None:
     assert refusal("vadd.f16", coupled) is None
     assert refusal("set_vector_mask", coupled) is None
     assert refusal("set_mask_count", coupled) == (
-        "ascend910a (architecture 1001) has no set_mask_count; ascend910b1 has it"
+        "ascend910a (architecture 1001) has no set_mask_count; ascend910b1 and ascend310p3 have it"
     )
     assert refusal("copy_matrix_cc_to_ubuf.f32", soc()) == (
-        "ascend910b1 (architecture 2201) has no copy_matrix_cc_to_ubuf.f32; ascend910a has it"
+        "ascend910b1 (architecture 2201) has no copy_matrix_cc_to_ubuf.f32;"
+        " ascend310p3 and ascend910a have it"
     )
 
 
 def test_mode_registers_have_limits() -> None:
     coupled = soc("ascend910a")
     assert state_limit("atomic", 1, coupled) is None
-    assert state_limit("atomic", 2, coupled) == "0..1"
+    assert state_limit("atomic", 2, coupled) == "0 or 1"
     assert state_limit("atomic", 2, soc()) is None
     assert state_limit("atomic", 24, soc()) == "0..23"
     assert state_limit("mask_mode", 1, coupled) == "0 only"
+    inference = soc("ascend310p3")
+    assert state_limit("mask_mode", 1, inference) is None
+    sums = [atomic_mode("add", dtype) for dtype in (F32, F16, I16)]
+    assert [n for n in range(24) if state_limit("atomic", n, inference) is None] == [0, *sums]
+    assert state_limit("atomic", 2, inference) == "0, 1, 5 or 17"
 
 
 def test_fields_known_so_far_are_checked() -> None:

@@ -97,7 +97,7 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
         (
             'architecture = "2201"',
             'architecture = "9999"',
-            "architecture = '9999'; known: 2201, 1001",
+            "architecture = '9999'; known: 2201, 2002, 1001",
         ),
         ('name = "ascend910b1"', "", "lacks name, a string"),
         ('name = "ascend910b1"', "name = 910", "lacks name, a string"),
@@ -146,7 +146,7 @@ def test_a_file_of_ones_own_is_read(tmp_path: Path) -> None:
         (
             "[cube]",
             '[cube]\nl0c_to_ub = { value = 512, source = "s" }',
-            "says l0c_to_ub, which architecture 2201 has not; only 1001 has it",
+            "says l0c_to_ub, which architecture 2201 has not; only 1001, 2002 has it",
         ),
         (
             "vector_cores = { value = 48",
@@ -254,4 +254,116 @@ def test_a_missing_file_and_unknown_names_are_errors(tmp_path: Path) -> None:
         soc(tmp_path / "none.toml")
     with pytest.raises(CompileError, match="no SoC is named 'gpu'") as caught:
         soc("gpu")
-    assert "fix: name one of ascend910a, ascend910b1, or give the path" in str(caught.value)
+    assert f"fix: name one of {', '.join(SOC_NAMES)}, or give the path" in str(caught.value)
+
+
+DERIVED = """
+name = "mine"
+base = "ascend910b1"
+[cores]
+clock_mhz = { value = 2000, source = "[A] a wish" }
+"""
+
+
+def written(tmp_path: Path, text: str, name: str = "mine.toml") -> Path:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_may_build_on_another(tmp_path: Path) -> None:
+    mine, base = soc(written(tmp_path, DERIVED)), soc()
+    assert (mine.name, mine.architecture, mine.clock_mhz) == ("mine", "2201", 2000)
+    assert mine.sources["clock_mhz"] == "[A] a wish"
+    assert mine.numbers == base.numbers._replace(clock_mhz=2000)
+    assert (mine.capacity, mine.usable) == (base.capacity, base.usable)
+    assert mine.sources["mad_gap"] == base.sources["mad_gap"]
+    assert "clock_mhz" not in mine.inherited
+    assert mine.inherited["mad_gap"] == mine.inherited["usable.ub"] == "ascend910b1"
+    assert base.inherited == {}
+
+
+def test_the_base_of_a_base_is_named(tmp_path: Path) -> None:
+    written(tmp_path, DERIVED, "first.toml")
+    text = 'name = "second"\nbase = "first.toml"\n[usable]\n'
+    text += 'ub = { value = 131072, source = "[A] less" }\n'
+    second = soc(written(tmp_path, text, "second.toml"))
+    assert (second.clock_mhz, second.inherited["clock_mhz"]) == (2000, "mine")
+    assert second.inherited["mad_gap"] == "ascend910b1"
+    assert second.usable[Space.UB] == 131072
+    assert "usable.ub" not in second.inherited
+
+
+def test_what_another_architecture_lacks_is_not_inherited(tmp_path: Path) -> None:
+    text = DERIVED.replace('base = "ascend910b1"', 'base = "ascend310p3"\narchitecture = "1001"')
+    mine = soc(written(tmp_path, text))
+    assert mine.load3d_latency == 0
+    assert "load3d_latency" not in mine.inherited
+    assert mine.is_coupled
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"ascend910b1"', '"ascend911"', "base = 'ascend911', which is neither a SoC nor a .toml"),
+        ('"ascend910b1"', "910", "lacks base, a string"),
+        ('"ascend910b1"', '"mine.toml"', "is its own base: .*mine.toml -> .*mine.toml"),
+        ("clock_mhz", "clock", "has unknown keys: clock"),
+        (
+            "[cores]",
+            '[coupling]\nl0c_to_ub = { value = 1, source = "s" }\n[cores]',
+            "says l0c_to_ub, which architecture 2201 has not",
+        ),
+        (
+            "[cores]",
+            '[capacity]\nub = { value = 131072, source = "s" }\n[cores]',
+            "usable.ub = 188416, above the capacity 131072",
+        ),
+        ("\n[cores]", '\narchitecture = "1001"\n[cores]', "lacks l0c_to_ub"),
+    ],
+)
+def test_mistakes_with_a_base(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = written(tmp_path, DERIVED.replace(old, new))
+    with pytest.raises(CompileError, match=message) as caught:
+        soc(path)
+    assert caught.value.code == "SOC_FILE"
+
+
+def test_files_that_build_on_each_other_are_an_error(tmp_path: Path) -> None:
+    for name, base in (("a", "b"), ("b", "c"), ("c", "b")):
+        written(tmp_path, DERIVED.replace("ascend910b1", f"{base}.toml"), f"{name}.toml")
+    with pytest.raises(CompileError) as caught:
+        soc(tmp_path / "a.toml")
+    a, b, c = (tmp_path / f"{name}.toml" for name in "abc")
+    assert str(caught.value) == (
+        f"error[SOC_FILE]: SoC file {c} is its own base: {a} -> {b} -> {c} -> {b}\n"
+        "fix: take one base away"
+    )
+
+
+def test_a_mistake_in_a_base_names_the_base(tmp_path: Path) -> None:
+    bad = written(tmp_path, DERIVED.replace("value = 2000", "value = 0"), "bad.toml")
+    path = written(tmp_path, DERIVED.replace("ascend910b1", "bad.toml"))
+    with pytest.raises(CompileError, match=re.escape(f"SoC file {bad} says clock_mhz = 0")):
+        soc(path)
+    missing = written(tmp_path, DERIVED.replace("ascend910b1", "none.toml"))
+    with pytest.raises(CompileError, match=r"none\.toml cannot be read: No such file"):
+        soc(missing.rename(tmp_path / "lost.toml"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "clock", "terabytes"),
+    [
+        ("ascend310", [0, 0, 2], 680, 0.09),
+        ("ascend310p3", [0, 0, 8], 1060, 0.14),
+        ("ascend910b2", [24, 48, 0], 1800, 1.5),
+        ("ascend910b3", [20, 40, 0], 1800, 1.5),
+        ("ascend910b4", [20, 40, 0], 1500, 0.96),
+        ("ascend910c", [24, 48, 0], 1850, 1.5),
+    ],
+)
+def test_the_other_machines(name: str, kinds: list[int], clock: int, terabytes: float) -> None:
+    chip = soc(name)
+    assert [chip.cores(kind) for kind in CoreKind] == kinds
+    assert chip.clock_mhz == clock
+    assert chip.hbm_gb_per_second == pytest.approx(1000 * terabytes, rel=0.04)

@@ -42,6 +42,7 @@ from pypto.target.rows import (
 
 MOST_PER_CALL = 1 << 14
 ALL_PIPES = PIPES.index(Pipe.ALL)
+LAST_BIT = 62  # of a set of small numbers held in one integer
 LAST_PIPE = len(WORKING_PIPES) - 1
 
 LOG = int(Counter.LOG)
@@ -182,7 +183,11 @@ def operand(m, core, row, j):
 def check_operand(m, core, row, opcode, j, value):
     """Complain of a value that the machine does not take for operand ``j``."""
     at = opcode * OPERAND_LIMIT + j
-    if value < m.operand_low[at] or value > m.operand_high[at] or value % m.operand_align[at] != 0:
+    only = m.operand_only[at]
+    legal = m.operand_low[at] <= value <= m.operand_high[at] and value % m.operand_align[at] == 0
+    if legal and only != 0:
+        legal = value <= LAST_BIT and (only >> value) & 1 == 1
+    if not legal:
         complain(m, BAD_OPERAND, core, row, j, value, 0)
 
 

@@ -11,10 +11,11 @@ from pypto.dialects.locations import source_of
 from pypto.dialects.pypto import TensorOperation
 from pypto.dialects.types import type_of
 from pypto.errors import CompileError
+from pypto.passes.tensor.element_types import converts_directly
 from pypto.passes.tensor.units import CREATORS, CUBE
 from pypto.target.dtypes import F16, F32, I1, I32, DType
 from pypto.target.instructions import exists
-from pypto.target.soc import SOC_NAMES, Soc, soc
+from pypto.target.soc import Soc, examples
 
 # Elementwise, but without arithmetic: bits that are chosen, or made from nothing.
 PLAIN = ("select", *CREATORS)
@@ -46,11 +47,20 @@ def _refuse_operation(op: TensorOperation, machine: Soc) -> None:
 
 
 def computes_in(dtype: DType, architecture: str) -> bool:
-    """Whether vectors of an element type can be computed with, perhaps in a wider float type."""
+    """Whether vectors of an element type can be computed with, perhaps in a wider float type.
+
+    Then the machine has every conversion to and from floats that some machine has.
+    """
     if dtype in (F16, F32, I1):
         return True
-    widened = (f"vconv_{dtype}2{wide}{mode}" for wide in (F16, F32) for mode in ("", "r"))
-    return any(exists(mnemonic, architecture) for mnemonic in widened)
+    pairs = [(dtype, F16), (dtype, F32), (F16, dtype), (F32, dtype)]
+    known = [pair for pair in pairs if converts_directly(*pair)]
+    return bool(known) and all(_converts_on(*pair, architecture) for pair in known)
+
+
+def _converts_on(source: DType, target: DType, architecture: str) -> bool:
+    """Whether one instruction of an architecture converts."""
+    return any(exists(f"vconv_{source}2{target}{mode}", architecture) for mode in ("", "r"))
 
 
 def multiplies(dtype: DType, architecture: str) -> bool:
@@ -78,7 +88,7 @@ def _fix(place: Operation | SSAValue, dtype: DType, machine: Soc) -> str:
     has = multiplies if is_product else computes_in
     kin = [F16, F32] if dtype.is_float else [I32]
     names = [one.public_name for one in kin if has(one, machine.architecture)]
-    others = [name for name in SOC_NAMES if has(dtype, soc(name).architecture)]
+    others = [one.name for one in examples() if has(dtype, one.architecture)]
     return " or ".join(
         [f"use {' or '.join(names)}, e.g. .astype(np.{names[0]})"] * bool(names)
         + [f"compile for another SoC, e.g. {others[0]}"] * bool(others)

@@ -18,6 +18,7 @@ from pypto.passes.tik.whole_repeats import disjoint_loop, emit_counted
 from pypto.passes.tile.arithmetic import ceil_div, round_up
 from pypto.target.dtypes import F16, F32, I1, U16, U32, DType
 from pypto.target.instructions import exists
+from pypto.target.limits import field_on
 from pypto.target.memory import BLOCK_BYTES, REPEAT_BYTES, Space
 from pypto.target.soc import Soc
 
@@ -100,8 +101,13 @@ class Lowering:
 
     @property
     def counts(self) -> bool:
-        """Whether a mask can count elements; then instructions take 0 of them, and 0 repeats."""
+        """Whether a mask can count elements."""
         return self.has("set_mask_count")
+
+    @property
+    def takes_none(self) -> bool:
+        """Whether instructions take 0 repeats, and 0 elements."""
+        return field_on(self.machine.architecture, "vadd.f32", "repeat").low == 0
 
     # Buffers.
 
@@ -225,7 +231,7 @@ class Lowering:
     @contextmanager
     def unless_none(self, count: Index) -> Iterator[None]:
         """What ``count`` repeats or lanes do; nothing for 0 where no instruction takes 0."""
-        if self.counts:
+        if self.takes_none or (isinstance(count, int) and count > 0):
             yield
             return
         with self.emit.if_(self.emit.compare_lt(0, count)), self.scope():
@@ -264,7 +270,8 @@ class Lowering:
         self, emit: Emitter, mnemonic: str, count: Index, **fields: int | float | SSAValue
     ) -> None:
         if self.counts:
-            emit.instruction(mnemonic, **counted(count), **fields)
+            with self.unless_none(count):
+                emit.instruction(mnemonic, **counted(count), **fields)
         else:
             emit_counted(emit, mnemonic, count, fields)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pypto.target.instructions.availability import CROSS_CORE, STATES_ONLY_2201
-from pypto.target.memory import ARCHITECTURES, Space
+from pypto.target.instructions.availability import architectures_of_scalar
+from pypto.target.memory import Space
 
 STATE_REGISTERS: tuple[str, ...] = (
     "mask_mode",
@@ -89,8 +89,7 @@ class ScalarOperation:
     @property
     def architectures(self) -> frozenset[str]:
         """The architectures that have the operation."""
-        only_2201 = self.mnemonic in (*STATES_ONLY_2201, *CROSS_CORE)
-        return frozenset(ARCHITECTURES[:1] if only_2201 else ARCHITECTURES)
+        return architectures_of_scalar(self.mnemonic)
 
 
 def alu(mnemonic: str, summary: str) -> ScalarOperation:

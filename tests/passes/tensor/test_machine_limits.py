@@ -14,6 +14,7 @@ from pypto.passes.tensor.element_types import converts_directly
 from pypto.passes.tensor.machine_limits import computes_in, multiplies
 from pypto.target.dtypes import DTYPES, I1
 from pypto.target.instructions import exists
+from pypto.target.memory import ARCHITECTURES
 
 
 def plus(x, y):
@@ -81,7 +82,7 @@ def test_what_a_machine_lacks_is_refused(function, arguments, line, message, fix
     assert line == caught.value.location.excerpt().splitlines()[0].partition("| ")[2]
 
 
-@pytest.mark.parametrize("architecture", ["2201", "1001"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_what_is_not_refused_is_converted_by_instructions_there_are(architecture) -> None:
     """Conversions legalize leaves as they are have an instruction on every machine."""
     known = [d for d in DTYPES.values() if d != I1 and computes_in(d, architecture)]
@@ -92,5 +93,5 @@ def test_what_is_not_refused_is_converted_by_instructions_there_are(architecture
 
 
 def test_machines_multiply_what_their_cube_does() -> None:
-    names = {a: [d for d in DTYPES if multiplies(DTYPES[d], a)] for a in ("2201", "1001")}
-    assert names == {"2201": ["f16", "bf16", "f32"], "1001": ["f16"]}
+    names = {a: [d for d in DTYPES if multiplies(DTYPES[d], a)] for a in ARCHITECTURES}
+    assert names == {"2201": ["f16", "bf16", "f32"], "2002": ["f16"], "1001": ["f16"]}
