@@ -9,9 +9,10 @@ from benchmarks.silicon.l2 import L2
 from benchmarks.silicon.load import LOAD
 from benchmarks.silicon.mmad import MMAD
 from benchmarks.silicon.repack import REPACK
+from benchmarks.silicon.vector import VECTOR
 from pypto.cli.bench import Benchmark
 
-FAMILIES = (MMAD, LOAD, BANK, COPY, L2, ADD, SCALAR_ADD, REPACK)
+FAMILIES = (MMAD, VECTOR, LOAD, BANK, COPY, L2, ADD, SCALAR_ADD, REPACK)
 
 SUITE: tuple[Benchmark, ...] = tuple(
     benchmark for family in FAMILIES for benchmark in family.benchmarks()
