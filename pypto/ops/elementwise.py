@@ -10,7 +10,7 @@ import numpy as np
 from pypto.errors import CompileError
 from pypto.ops.bounds import absolute_bound, cast_bound, division_bound
 from pypto.ops.core import composite, primitive
-from pypto.ops.references import cast_numpy
+from pypto.ops.references import cast_numpy, max_numpy, min_numpy
 from pypto.ops.types import TensorType, broadcast_shapes
 from pypto.ops.value import Scalar, Tensor
 from pypto.target.dtypes import DTYPES, FLOATS, I32, DType
@@ -79,7 +79,7 @@ def _extreme_gradient(g: Tensor, r: Tensor, x: Tensor, y: Tensor) -> tuple[Tenso
 
 
 @binary(
-    reference=np.maximum,
+    reference=max_numpy,
     dtypes=NUMBERS,
     error=0.0,
     gradient=_extreme_gradient,
@@ -91,7 +91,7 @@ def max_(x: Scalar, y: Scalar) -> Tensor:
 
 
 @binary(
-    reference=np.minimum,
+    reference=min_numpy,
     dtypes=NUMBERS,
     error=0.0,
     gradient=_extreme_gradient,

@@ -9,6 +9,7 @@ import numpy as np
 from pypto.target import numerics
 from pypto.target.dtypes import DType
 
+INTEGERS = "biu"  # kinds of NumPy types without a zero below 0
 _MODES = {"rint": "r", "trunc": "z", "floor": "f", "ceil": "c", "away": "a"}
 
 
@@ -35,3 +36,17 @@ def pow_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     base = np.where((base == 0) & (y.ndim > 0), 0.0, base)
     fraction = np.isfinite(exponent) & (exponent != np.rint(exponent))
     return np.where((base < 0) & fraction, np.nan, np.power(base, exponent))
+
+
+def max_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The larger of two, NaN first; of two zeros 0 unless both are -0, in either order."""
+    larger = np.maximum(x, y)
+    if larger.dtype.kind in INTEGERS:
+        return larger
+    return np.where((x == 0) & (y == 0), x + y, larger).astype(larger.dtype)
+
+
+def min_numpy(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The smaller of two, NaN first; of two zeros -0 if either is, in either order."""
+    smaller = np.minimum(x, y)
+    return smaller if smaller.dtype.kind in INTEGERS else -max_numpy(-x, -y)
