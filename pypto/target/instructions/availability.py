@@ -152,7 +152,7 @@ NOT_MODELLED: dict[str, str] = {
     **dict.fromkeys(
         ("img2col_cbuf_to_ca", "img2col_cbuf_to_cb", "img2col_cbuf_to_ub"),
         "how its repeats walk channels and filters is not documented in full;"
-        " img2colv2_cbuf_to_ca unfolds images on architecture 2201",
+        " img2colv2_cbuf_to_ca unfolds images on architectures 2201 and 2002",
     ),
     "set_l3d_rpt": "where repeats of load3d go is not documented; issue one load3d for each",
     "set_l1_3d_size": "images that wrap round in L1 are not modelled",
