@@ -9,10 +9,11 @@ from benchmarks.silicon.l2 import L2
 from benchmarks.silicon.load import LOAD
 from benchmarks.silicon.mmad import MMAD
 from benchmarks.silicon.repack import REPACK
+from benchmarks.silicon.tile import TILE
 from benchmarks.silicon.vector import VECTOR
 from pypto.cli.bench import Benchmark
 
-FAMILIES = (MMAD, VECTOR, LOAD, BANK, COPY, L2, ADD, SCALAR_ADD, REPACK)
+FAMILIES = (MMAD, VECTOR, TILE, LOAD, BANK, COPY, L2, ADD, SCALAR_ADD, REPACK)
 
 SUITE: tuple[Benchmark, ...] = tuple(
     benchmark for family in FAMILIES for benchmark in family.benchmarks()

@@ -1,7 +1,12 @@
-"""What silicon measured: the rows of ``data/figures*.toml``, each with its public source."""
+"""What silicon measured, each with its public source.
+
+``data/figures*.toml`` hold figures; ``data/golden_cycles.csv`` those of tile operators, whose
+causes and exceptions stand beside it.
+"""
 
 from __future__ import annotations
 
+import csv
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -56,7 +61,30 @@ def figures() -> dict[str, Figure]:
             if name in found:
                 raise ValueError(f"{path.name} has {name} again")
             found[name] = Figure(id=name, **entry)
+    return found | golden()
+
+
+def golden() -> dict[str, Figure]:
+    """The tile operators of ``golden_cycles.csv`` that a program stands for."""
+    left_out = tomllib.loads((DATA / "golden_left_out.toml").read_text())
+    causes = tomllib.loads((DATA / "golden_causes.toml").read_text())
+    found = {}
+    for entry in golden_rows():
+        name = entry["test"].removesuffix("#0")
+        if name in left_out or name.split(".")[0] in left_out:
+            continue
+        found[name] = Figure(
+            id=name, suite="tile", what=f"{entry['instr']} of {entry['dtype']}, {entry['shape']}",
+            soc="ascend910b3", unit="cycles", value=float(entry["cycles"]),
+            source=f"pto-isa {entry['source']}", **causes.get(name, {}),
+        )  # fmt: skip
     return found
+
+
+def golden_rows() -> list[dict[str, str]]:
+    """The table of tile operators, without the lines that say where it is from."""
+    lines = (DATA / "golden_cycles.csv").read_text().splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 @cache

@@ -192,6 +192,8 @@ def unmodelled() -> list[str]:
         prefix = entry.get("stands_as", name)
         if not any(re.fullmatch(rf"{prefix}([a-z_].*)?", known) for known in figures()):
             lines.append(f"* {name}: {entry['what']}: {entry.get('why', 'no program yet')}")
+    for name, entry in read("golden_left_out.toml").items():
+        lines.append(f"* tile operator {name}: {entry['why']}")
     return [*lines, ""]
 
 

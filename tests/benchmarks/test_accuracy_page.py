@@ -13,7 +13,7 @@ from pypto.cli.bench import Row
 
 PAGE = (Path(__file__).parents[2] / "docs" / "accuracy.md").read_text()
 BY_NAME = {family.name: family for family in FAMILIES}
-QUICK = ("mmad", "vector", "load", "bank", "copy", "repack")
+QUICK = ("mmad", "vector", "tile", "load", "bank", "copy", "repack")
 REMAKE = "run python -m benchmarks.silicon.report docs/accuracy.md"
 
 

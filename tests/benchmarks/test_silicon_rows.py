@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -15,11 +17,14 @@ from benchmarks.silicon.family import Outcome, pipe_shares, pipe_us, timed
 from benchmarks.silicon.figures import Figure, strict
 from benchmarks.silicon.mmad import MMAD
 from benchmarks.silicon.repack import C0, REPACK, repack_program
+from benchmarks.silicon.tile import TILE, tile_program
+from benchmarks.silicon.tile import row as tile_row
 from pypto.emulator.run import run
 from pypto.errors import CompileError
 from pypto.target.dtypes import F16
 from pypto.target.memory import CoreKind, Pipe
 from pypto.target.one_launch import one_launch
+from pypto.target.rows import OPCODE_COLUMN, forms_by_opcode
 from pypto.target.soc import SOC_NAMES, soc
 from pypto.target.structured import StructuredBuilder
 
@@ -177,3 +182,37 @@ def test_ladders_keep_their_ratios(ladder: str) -> None:
     for first, second in pairwise(rows):
         found, measured = first.task_us / second.task_us, first.silicon_us / second.silicon_us
         assert found == pytest.approx(measured, rel=0.15), (first.name, second.name)
+
+
+def test_tile_operators() -> None:
+    """Half of all golden rows that a program stands for are within 15 %."""
+    errors = [abs(TILE.row(name, {}).silicon_error or 0.0) for name in TILE.rows]
+    assert len(errors) >= 40
+    assert median(errors) <= 0.15
+
+
+def test_every_golden_row_is_measured_or_left_out() -> None:
+    left_out = tomllib.loads((figures.DATA / "golden_left_out.toml").read_text())
+    names = {entry["test"].removesuffix("#0") for entry in figures.golden_rows()}
+    without = {name for name in names if not {name, name.split(".")[0]} & set(left_out)}
+    assert without == set(TILE.rows)
+    assert len(names) == 66
+
+
+@pytest.mark.parametrize(
+    ("settings", "mnemonics"),
+    [
+        (("tadd", "f32", 64, 64), ["vadd.f32"]),
+        (("tadd", "i16", 64, 64), ["set_vector_mask", "vadd.i16", "set_vector_mask"]),
+        (("tadds", "f32", 2, 192), ["vadds.f32"] * 2),
+        (("tmuls", "f32", 256, 64), ["vmuls.f32"] * 2),
+        (("trowmax", "f16", 8, 128),
+         ["set_mask_count", "set_vector_mask", "vcmax.f16", "set_mask_norm", "set_vector_mask",
+          "pipe_barrier"]),
+        (("tcolmax", "f32", 1, 64), ["copy_ubuf_to_ubuf.b32", "pipe_barrier"]),
+    ],
+)  # fmt: skip
+def test_paths_of_tile_operators(settings: tuple[str, str, int, int], mnemonics: list[str]) -> None:
+    program = tile_program(tile_row(*settings))
+    names = [forms_by_opcode()[opcode].mnemonic for opcode in program.rows[:, OPCODE_COLUMN]]
+    assert names == [*mnemonics, "end"]
