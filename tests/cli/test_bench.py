@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,69 @@ def test_listing(capsys: pytest.CaptureFixture[str]) -> None:
 def test_refusals(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", *words]) == 1
     assert message in capsys.readouterr().err
+
+
+PACKAGE = """\
+from benchmarks.package.rows import SUITE
+"""
+PACKAGE_ROWS = """\
+from functools import partial
+
+from pypto.cli.bench import Benchmark, Row
+
+
+def measured(name, settings):
+    return Row(name=name, value=float(settings.get("m", 1)), pipes={"m": 51.6, "v": 3.0})
+
+
+SUITE = (
+    Benchmark("copy", "any", partial(measured, "copy"), settings=("m",), on_request=True),
+    Benchmark("copy.V9", "a row", partial(measured, "copy.V9")),
+    Benchmark("copy.V10", "another", partial(measured, "copy.V10")),
+    Benchmark("copying", "no copy", partial(measured, "copying")),
+)
+"""
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A suite that is a package; what it imports is forgotten again."""
+    folder = Path("benchmarks/package")
+    folder.mkdir()
+    (folder.parent / "__init__.py").touch()
+    (folder / "__init__.py").write_text(PACKAGE)
+    (folder / "rows.py").write_text(PACKAGE_ROWS)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if is_suite(name)}
+    yield
+    for name in [name for name in sys.modules if is_suite(name)]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+def is_suite(name: str) -> bool:
+    return name.split(".")[0] == "benchmarks"
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["package"], ["copy.V9", "copy.V10", "copying"]),
+        (["package.copy"], ["copy.V9", "copy.V10"]),
+        (["package.copy.V10"], ["copy.V10"]),
+        (["package.copy", "m=2"], ["copy"]),
+    ],
+)
+def test_a_package_with_groups(
+    words: list[str], names: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A group runs its rows, with settings the program behind them."""
+    assert main(["bench", *words, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["name"] for row in rows] == names
+    assert main(["bench", *words]) == 0
+    assert "m 52 v 3" in capsys.readouterr().out
 
 
 def test_the_repository_has_suites(
