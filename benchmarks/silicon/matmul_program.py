@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from benchmarks.silicon.matmul_schedule import (
     EDGE,
     F16_BYTES,
+    GROUP_MODE,
     L0_SLOT,
     LEAST_FRACTALS,
+    TILE_READY,
     Ahead,
     Layout,
     MatmulSchedule,
@@ -295,6 +297,8 @@ class _Writer:
             dst=tile.c, src=0, n=tile.columns, m=tile.rows, dst_stride=s.n,
             src_stride=_whole(tile.rows), unit_flag=UNIT_FLIP if s.unit_flag else 0,
         )  # fmt: skip
+        if s.tells:
+            b.cross_set(Pipe.FIX, GROUP_MODE, TILE_READY)
         if not s.unit_flag:
             b.sync(Pipe.FIX, Pipe.M)
 

@@ -15,6 +15,7 @@ F16_BYTES = F16.bytes
 EDGE = 16  # rows of a fractal
 # Whole fractals of a tile whose sums the next mad may take up without a barrier [V asc-devkit].
 LEAST_FRACTALS = 10
+GROUP_MODE, TILE_READY = 2, 8  # how vector cores are told of a tile: all of the group, counter 8
 
 
 class Layout(StrEnum):
@@ -42,6 +43,7 @@ class MatmulSchedule:
     L1 holds ``depth`` packets of ``step_a`` steps of A and of ``step_b`` steps of B, those of B
     from byte ``l1_b`` on. ``columns_outside``: the tiles of a column come one after another.
     ``stagger``: core i starts with the i-th of the larger packets of K, which wraps around.
+    ``tells``: the vector cores of the group hear of every tile that is stored.
     """
 
     m: int
@@ -63,6 +65,7 @@ class MatmulSchedule:
     b_first: bool = False
     stagger: bool = False
     unit_flag: bool = False
+    tells: bool = False
     layout: Layout = Layout.ROWS_OF_K
     out: DType = F32
 

@@ -22,10 +22,12 @@ def attended(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True) @ v.astype(np.float64)
 
 
-@pytest.mark.parametrize(("rows", "keys", "groups"), [(384, 2048, 2), (128, 4096, 1)])
-def test_results_are_those_of_numpy(rows: int, keys: int, groups: int) -> None:
+@pytest.mark.parametrize(
+    ("rows", "keys", "groups", "unit_flag"), [(384, 2048, 2, True), (128, 4096, 1, False)]
+)
+def test_results_are_those_of_numpy(rows: int, keys: int, groups: int, unit_flag: bool) -> None:
     """Weights are rounded to f16, as on silicon; rings go round once and twice."""
-    schedule = AttentionSchedule(rows=rows, keys=keys, groups=groups)
+    schedule = AttentionSchedule(rows=rows, keys=keys, groups=groups, unit_flag=unit_flag)
     draw = np.random.default_rng(3)
     inputs = [draw.normal(size=(n, HEAD)).astype(np.float16) for n in (rows, keys, keys)]
     programs = [attention_cube_program(schedule), attention_vector_program(schedule)]
