@@ -30,9 +30,10 @@ How far the emulator is from measured silicon, row by row. Written by
 
 A row is a program of a public source, with the shape and the schedule of that source, written with
 the builder of `pypto/target/structured.py` and fixed before its first run. Large ones run without
-values. L2 is cold. Rows in microseconds compare whole tasks, as profilers show them: kernel,
-`launch_us` of the SoC, and 7 us of prologue where the source's figure holds one (msprof tasks of
-asc-devkit and of pto-isa's matrix multiplications). Rows in cycles compare instructions.
+values. L2 is cold; for attention it is warm, as its source fills it first. Rows in microseconds
+compare whole tasks, as profilers show them: kernel, `launch_us` of the SoC, and 7 us of prologue
+where the source's figure holds one (msprof tasks of asc-devkit and of pto-isa's matrix
+multiplications). Rows in cycles compare instructions, or a tile of a stage of attention.
 
 `C`: the row stands behind a constant of the SoC file. `G`: part of its schedule is not public.
 Neither is counted. *Strict* is the error with figures that only documents and the rows V2, V9,
