@@ -194,6 +194,24 @@ def sum_columns_as_tree(tile: Tile) -> None:
     tile.copy_row(FAR_TARGET, SCRATCH)
 
 
+def move(tile: Tile) -> None:
+    """All blocks in one copy."""
+    length = tile.rows * tile.row_blocks
+    tile.builder.issue(
+        "copy_ubuf_to_ubuf.b32", dst=0x20000, src=0, bursts=1, length=length, src_gap=0, dst_gap=0
+    )
+
+
+def move_rows(tile: Tile) -> None:
+    """A copy for each row, of the blocks that hold valid columns."""
+    pitch = tile.row_blocks * BLOCK_BYTES
+    for row in range(tile.rows):
+        tile.builder.issue(
+            "copy_ubuf_to_ubuf.b32", dst=0x20000 + row * pitch, src=row * pitch, bursts=1,
+            length=tile.row_blocks, src_gap=0, dst_gap=0,
+        )  # fmt: skip
+
+
 def expand_rows(tile: Tile) -> None:
     """The scalar unit reads the first element of each row, an instruction spreads it.
 
@@ -234,6 +252,8 @@ OPERATORS: dict[str, Callable[[Tile], None]] = {
     "tcolsum": lambda tile: reduce_columns(tile, "vadd"),
     "tcolsum_tree": sum_columns_as_tree,
     "trowexpand": expand_rows,
+    "tmov": move,
+    "tmov_rows": move_rows,
 }
 
 
