@@ -119,8 +119,8 @@ def benchmark_folder() -> Path:
 def load_module(folder: Path, path: Path) -> ModuleType:
     """A suite: a file, or a package that imports its own files as ``benchmarks.NAME``."""
     if path.name == "__init__.py":
-        if str(folder.parent) not in sys.path:
-            sys.path.insert(0, str(folder.parent))
+        # In front, as site-packages may hold another package of the folder's name.
+        sys.path.insert(0, str(folder.parent))
         return importlib.import_module(f"{folder.name}.{path.parent.name}")
     specification = importlib.util.spec_from_file_location(f"_suite_{path.stem}", path)
     if specification is None or specification.loader is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from pypto.cli.main import main
+
+ROOT = Path(__file__).parents[2]
 
 SUITE = """\
 from pypto.cli.bench import Benchmark, Row
@@ -147,3 +151,16 @@ def test_the_repository_has_suites(
     assert main(["bench", "--list", "--json"]) == 0
     names = {row["name"] for row in json.loads(capsys.readouterr().out)}
     assert names >= {"host.import", "host.cold_run", "kernels.ffn"}
+
+
+def test_another_package_of_the_folders_name_is_not_taken(tmp_path: Path) -> None:
+    """site-packages has a package ``benchmarks`` of its own once pypto is installed."""
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").touch()
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    found = subprocess.run(
+        [sys.executable, "-m", "pypto.cli.main", "bench", "silicon", "--list"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
+    assert "silicon.gemm" in found.stdout
