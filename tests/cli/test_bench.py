@@ -155,9 +155,9 @@ def test_the_repository_has_suites(
 
 def test_another_package_of_the_folders_name_is_not_taken(tmp_path: Path) -> None:
     """site-packages has a package ``benchmarks`` of its own once pypto is installed."""
-    (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "__init__.py").touch()
-    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    (tmp_path / "site" / "benchmarks").mkdir(parents=True)
+    (tmp_path / "site" / "benchmarks" / "__init__.py").touch()
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path / 'site'}{os.pathsep}{ROOT}"}
     found = subprocess.run(
         [sys.executable, "-m", "pypto.cli.main", "bench", "silicon", "--list"],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
