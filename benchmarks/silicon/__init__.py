@@ -13,6 +13,7 @@ from benchmarks.silicon.load import LOAD
 from benchmarks.silicon.mmad import MMAD
 from benchmarks.silicon.repack import REPACK
 from benchmarks.silicon.tile import TILE
+from benchmarks.silicon.topk import TOPK
 from benchmarks.silicon.vector import VECTOR
 from pypto.cli.bench import Benchmark
 
@@ -27,6 +28,7 @@ FAMILIES = (
     ADD,
     SCALAR_ADD,
     REPACK,
+    TOPK,
     GEMM,
     CONV,
     ATTENTION,
