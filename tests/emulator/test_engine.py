@@ -428,3 +428,31 @@ def test_progress_is_called_between_slices() -> None:
     assert name == "probe"
     assert 0 < cycle <= result.profile.cycles
     assert instructions == result.profile.instructions
+
+
+def lists_apart(b: ProgramBuilder) -> None:
+    b.append("mov", R(5), 65535)
+    b.append("mov", R(6), 255)
+    b.append(
+        "scatter_vnchwconv.b16",
+        dst=0, src=0, repeat=R(6), dst_step=3, dst_pair=2, src_step=3, src_pair=2,
+        dst_repeat=R(5), src_repeat=R(5),
+    )  # fmt: skip
+
+
+def half_a_block(b: ProgramBuilder) -> None:
+    b.append("mov", R(5), 48)
+    b.append("mov", R(6), 2**31)
+    b.append(
+        "copy_matrix_cc_to_cbuf.qf32b8", dst=0, src=0, n=R(5), m=16, dst_stride=R(6), src_stride=16
+    )
+
+
+@pytest.mark.parametrize(
+    ("write", "core"), [(lists_apart, CoreKind.VECTOR), (half_a_block, CoreKind.CUBE)]
+)
+def test_registers_that_break_a_rule_between_fields_stay_within_memory(
+    write: Callable[[ProgramBuilder], None], core: CoreKind
+) -> None:
+    """What the footprint cannot say is out of bounds, before anything is written."""
+    assert "error[OUT_OF_BOUNDS]" in message(write, core=core)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, NamedTuple
 
 from pypto.target.dtypes import BF16, F16, F32, I8, I32, DType
-from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, runs
+from pypto.target.instruction import Access, Family, Instruction, RowFacts, family, nowhere, runs
 from pypto.target.instructions import fixpipe_meaning as means
 from pypto.target.instructions.cube import UnitFlag, ceil_div
 from pypto.target.instructions.fields import (
@@ -205,7 +205,9 @@ def fixpipe_limits(f: Any, facts: RowFacts) -> list[tuple[str, str]]:
 
 
 def l1_access(f: Any, facts: RowFacts) -> Access:
-    """Columns of 32-byte blocks, one under the other."""
+    """Columns of 32-byte blocks, one under the other; nowhere where a block is not full."""
+    if f.n % max(EDGE, BLOCK_BYTES // facts.dst_bytes) != 0:
+        return nowhere()
     count = f.n * facts.dst_bytes // BLOCK_BYTES if f.m > 0 else 0
     return runs(f.dst, 1, 0, count, f.dst_stride * BLOCK_BYTES, f.m * BLOCK_BYTES)
 

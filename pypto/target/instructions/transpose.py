@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from pypto.target.dtypes import I16, U8, U16, U32, DType
-from pypto.target.instruction import Access, Instruction, RowFacts, family, runs
+from pypto.target.instruction import Access, Instruction, RowFacts, family, nowhere, runs
 from pypto.target.instructions.fields import Flag, Gap, UbRead, UbWrite, value
 from pypto.target.memory import BLOCK_BYTES, FRACTAL_BYTES, Pipe, Space
 
@@ -70,14 +70,16 @@ class Square(NamedTuple):
 def entries(start: int, repeat: int, step: int, pair: int, advance: int, length: int) -> Access:
     """``length`` bytes at every entry of a list in all repeats.
 
-    Two of the three strides suffice, as the limits allow no other lists.
+    Two of the three strides suffice for the lists that the limits allow; others are nowhere.
     """
     block = BLOCK_BYTES
     if step == 2 * pair:
         return runs(start, repeat, advance * block, EDGE, pair * block, length)
     if repeat > 0 and advance == ENTRY_PAIRS * step:
         return runs(start, ENTRY_PAIRS * repeat, step * block, 2, pair * block, length)
-    return runs(start, ENTRY_PAIRS * min(repeat, 1), step * block, 2, pair * block, length)
+    if repeat > 1:
+        return nowhere()
+    return runs(start, ENTRY_PAIRS * repeat, step * block, 2, pair * block, length)
 
 
 def transpose_footprint(f: Any, facts: RowFacts) -> tuple[Access, Access]:
