@@ -172,6 +172,25 @@ def test_the_clock_spares_what_was_asked_for_again(small_die: str) -> None:
     assert launch(small_die, write).hbm_read_bytes == L2_BYTES // 2 + 3 * L2_BYTES // 4
 
 
+def test_another_sector_of_a_line_is_no_reuse(small_die: str) -> None:
+    """A half of L2 is read in four columns of one sector each, then the other half; who comes next
+    takes the place of the first, not of the second."""
+    half = L2_BYTES // 2
+
+    def read(b: ProgramBuilder, start: int, **fields: int) -> None:
+        b.append("add", R(4), R(2), start)
+        b.append("copy_gm_to_ubuf_align.b32", dst=0, src=R(4), **fields)
+        b.append("pipe_barrier", Pipe.MTE2)
+
+    def write(b: ProgramBuilder) -> None:
+        for sector in range(4):
+            read(b, 128 * sector, bursts=half // 512, length=128, src_gap=384)
+        for start in (half, 2 * half, half):
+            read(b, start, length=half)
+
+    assert launch(small_die, write).hbm_read_bytes == 3 * half
+
+
 def test_transfers_that_pass_l2_by_leave_it_as_it_is(small_die: str) -> None:
     def write(b: ProgramBuilder, mode: int) -> None:
         load(b, L2_BYTES)

@@ -82,7 +82,8 @@ def request(m, low, size, start, sent, write, bypass, again):
     """When the answer to a request within one line is back at its core.
 
     The request leaves the port of the core from ``start`` to ``sent``. ``bypass``: it leaves in
-    L2 what is there and brings nothing into it. ``again``: it is not the rest of the same line.
+    L2 what is there and brings nothing into it. ``again``: it is not the rest of the same line,
+    so that what L2 has of it is asked for once more.
     """
     servers = m.servers
     line = low // LINE_BYTES
@@ -99,7 +100,7 @@ def request(m, low, size, start, sent, write, bypass, again):
     m.line_free[line] = free
     passed = max(passed, free)
     place = m.places[line]
-    if place > 0 and again:
+    if place > 0 and again and wanted & m.valid[line] != 0:
         m.asked_again[place - 1] = 1
     if write:
         filled = partly(low, size) & ~m.valid[line]
