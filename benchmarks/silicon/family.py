@@ -46,7 +46,8 @@ class Family:
     """Programs with shape and schedule as settings; ``rows`` are those that silicon measured.
 
     ``rows`` maps the id of a figure to the settings that its source fixes, where they are not
-    those of ``settings``.
+    those of ``settings``. ``rows_only``: its programs are
+    right for the settings of its rows alone.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Family:
     settings: Settings
     measure: Callable[[Soc, Settings], Outcome]
     rows: Mapping[str, Settings]
+    rows_only: bool = False
 
     def benchmarks(self) -> tuple[Benchmark, ...]:
         """One entry for any settings, and one for each row."""
@@ -72,11 +74,18 @@ class Family:
         )
         return any_settings, *rows
 
+    def all_settings(self) -> list[Settings]:
+        """The settings of every row, and those of none."""
+        return [self.settings, *({**self.settings, **row} for row in self.rows.values())]
+
     def row_of_settings(self, given: Mapping[str, str]) -> Row:
         """A row for settings of the command line."""
         machine = soc(given.get("soc", "ascend910b1"))
         words = {name: word for name, word in given.items() if name != "soc"}
         settings = {**self.settings, **{n: _setting(self, n, w) for n, w in words.items()}}
+        if self.rows_only and settings not in self.all_settings():
+            named = ", ".join(f"{name} = {value}" for name, value in settings.items())
+            raise _bad(self, named, f"name a row: pyptoc bench silicon.{self.name} --list")
         start = time.perf_counter()
         outcome = self.measure(machine, settings)
         return _row(self.name, machine, outcome, time.perf_counter() - start)
@@ -107,15 +116,26 @@ class Family:
 
 
 def _setting(family: Family, name: str, word: str) -> Setting:
-    default = family.settings[name]
-    if isinstance(default, str):
+    """The value of a setting, one that the program is known to take.
+
+    Words are those of the family's rows; integers are not negative, and 0 only where a row says so.
+    """
+    used = {settings[name] for settings in family.all_settings()}
+    if isinstance(family.settings[name], str):
+        known = used | ({"yes", "no"} if used & {"yes", "no"} else set())
+        if word not in known:
+            raise _bad(
+                family, f"{name} = {word!r}", f"name one of {', '.join(sorted(map(str, known)))}"
+            )
         return word
-    try:
-        return int(word)
-    except ValueError:
-        raise CompileError(
-            "BAD_SETTING", f"silicon.{family.name}: {name} = {word!r} is no integer"
-        ) from None
+    least = 0 if 0 in used else 1
+    if not word.isdecimal() or int(word) < least:
+        raise _bad(family, f"{name} = {word!r}", f"give an integer from {least} on")
+    return int(word)
+
+
+def _bad(family: Family, what: str, fix: str) -> CompileError:
+    return CompileError("BAD_SETTING", f"silicon.{family.name} takes no {what}", fix=fix)
 
 
 def _row(name: str, machine: Soc, outcome: Outcome, seconds: float) -> Row:

@@ -279,6 +279,7 @@ TILE = Family(
     summary="an operator on tiles of UB",
     settings=row("tadd", "f32", 64, 64),
     measure=measure,
+    rows_only=True,  # the sequences are transcribed for these tiles
     rows={
         "TAbs.half_16x256": row("tabs", "f16", 16, 256),
         "TAdd.float_64x64": row("tadd", "f32", 64, 64),

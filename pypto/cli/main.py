@@ -318,7 +318,9 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"error[IO]: {error}", file=sys.stderr)
         return 1
-    except Exception as error:  # a bug of ours must not show a user a traceback
+    except (
+        Exception
+    ) as error:  # the last resort: any bug of ours is reported as one, without a trace
         if os.environ.get("PYPTO_TRACEBACK"):
             raise
         print(

@@ -135,7 +135,7 @@ class Prover(Guard):
             one.apply(context, module)
         except PyptoError:
             raise
-        except Exception as error:  # a pass may fail in any way
+        except Exception as error:  # what a broken pass raises is the finding; it is named and kept
             raise BrokenPass(
                 Divergence(one.name, "crash"),
                 f"pass {one.name!r} failed: {type(error).__name__}: {error}",
@@ -239,7 +239,7 @@ class Prover(Guard):
             raise self.crashed(one, error) from error
         try:
             return execute(module, self.constants, inputs)
-        except Exception as error:  # what a pass leaves may fail in any way
+        except Exception as error:  # so is what running its broken module raises
             if isinstance(error, DeviceError) and error.code.startswith("RACE_"):
                 raise self.racing(one, error) from error
             raise self.crashed(one, error) from error
