@@ -46,8 +46,7 @@ class Family:
     """Programs with shape and schedule as settings; ``rows`` are those that silicon measured.
 
     ``rows`` maps the id of a figure to the settings that its source fixes, where they are not
-    those of ``settings``. ``rows_only``: its programs are
-    right for the settings of its rows alone.
+    those of ``settings``. ``rows_only``: programs are right for the settings of rows alone.
     """
 
     name: str

@@ -12,23 +12,12 @@ from benchmarks.silicon.family import Family, Outcome, Settings, base_name, time
 from benchmarks.silicon.gelu_program import gelu_program
 from benchmarks.silicon.matmul_program import matmul_program
 from benchmarks.silicon.matmul_schedule import L1_HALF, Ahead, Layout, MatmulSchedule
-from pypto.errors import CompileError
 from pypto.target.dtypes import F16, F32
 from pypto.target.one_launch import one_launch
 from pypto.target.soc import Soc
 
 OUT = {"f16": F16, "f32": F32}
 YES_NO = {"yes": True, "no": False}
-
-
-def word(s: Settings, name: str, choices: tuple[str, ...]) -> str:
-    """A setting that is one of a few words."""
-    given = str(s[name])
-    if given not in choices:
-        raise CompileError(
-            "BAD_SETTING", f"silicon.gemm: {name} = {given!r}", fix=f"one of {', '.join(choices)}"
-        )
-    return given
 
 
 def schedule_of(s: Settings) -> MatmulSchedule:
@@ -50,13 +39,13 @@ def schedule_of(s: Settings) -> MatmulSchedule:
         step_b=numbers["step_b"] or step,
         depth=numbers["depth"],
         l1_b=numbers["l1_b"],
-        columns_outside=word(s, "outer", ("columns", "rows")) == "columns",
-        ahead=Ahead(word(s, "ahead", tuple(Ahead))),
-        stagger=YES_NO[word(s, "stagger", tuple(YES_NO))],
-        unit_flag=YES_NO[word(s, "unit_flag", tuple(YES_NO))],
-        tells=YES_NO[word(s, "gelu", tuple(YES_NO))],
-        layout=Layout(word(s, "layout", tuple(Layout))),
-        out=OUT[word(s, "out", tuple(OUT))],
+        columns_outside=s["outer"] == "columns",
+        ahead=Ahead(s["ahead"]),
+        stagger=YES_NO[str(s["stagger"])],
+        unit_flag=YES_NO[str(s["unit_flag"])],
+        tells=YES_NO[str(s["gelu"])],
+        layout=Layout(s["layout"]),
+        out=OUT[str(s["out"])],
     )
 
 

@@ -59,9 +59,21 @@ def test_a_tile_of_a_stage_is_measured_in_cycles() -> None:
 @pytest.mark.parametrize(
     ("family", "given", "message"),
     [
-        (GEMM, {"outer": "both"}, r"silicon.gemm: outer = 'both'\nfix: one of columns, rows"),
-        (GEMM, {"layout": "nz"}, r"silicon.gemm: layout = 'nz'\nfix: one of nk, kn, zn"),
-        (ATTENTION, {"stage": "pq"}, r"silicon.attention: stage = 'pq'\nfix: one of all, qk"),
+        (
+            GEMM,
+            {"outer": "both"},
+            r"silicon.gemm takes no outer = 'both'\nfix: name one of columns, rows",
+        ),
+        (
+            GEMM,
+            {"layout": "nz"},
+            r"silicon.gemm takes no layout = 'nz'\nfix: name one of kn, nk, zn",
+        ),
+        (
+            ATTENTION,
+            {"stage": "pq"},
+            r"silicon.attention takes no stage = 'pq'\nfix: name one of all, pv, qk",
+        ),
     ],
 )
 def test_words_that_no_setting_takes(
